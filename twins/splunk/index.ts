@@ -10,9 +10,9 @@ import { firedAlertOperations } from "./api/fired-alerts.ts";
 import { indexOperations } from "./api/indexes.ts";
 import { inputOperations } from "./api/inputs-http.ts";
 import { jobControlOperations } from "./api/job-control.ts";
-import { jobFigureOperations } from "./api/job-figures.ts";
 import { jobResultOperations } from "./api/job-results.ts";
 import { jobSummaryOperations } from "./api/job-summary.ts";
+import { jobTimelineOperations } from "./api/job-timeline.ts";
 import { jobOperations } from "./api/jobs.ts";
 import { messageOperations } from "./api/messages-to-admin.ts";
 import { parserOperations } from "./api/parser.ts";
@@ -62,7 +62,7 @@ export default defineTwin({
     ...jobOperations,
     ...jobControlOperations,
     ...jobResultOperations,
-    ...jobFigureOperations,
+    ...jobTimelineOperations,
     ...jobSummaryOperations,
     ...parserOperations,
     ...timeParserOperations,

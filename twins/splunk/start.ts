@@ -9,9 +9,9 @@ import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
 import { Scheduler } from "./saved/scheduler.ts";
-import { accessOf } from "./world/access.ts";
-import { ClearValues } from "./world/clear-values.ts";
+import { eventAccessOf } from "./world/access.ts";
 import { openWorld } from "./world/open-world.ts";
+import { SecretVault } from "./world/secret-vault.ts";
 import { SEED_HEC_TOKEN } from "./world/seed.ts";
 
 export async function startLogQueryTwin(
@@ -31,7 +31,7 @@ export async function startLogQueryTwin(
     jobResults: (job, which, user) => jobs.results(job, which, user),
     rest: (path, _args, user) => restRows(twin, path, user),
   });
-  const access = (owner: string) => accessOf(tables, owner, index);
+  const access = (owner: string) => eventAccessOf(tables, owner, index);
   const jobs = new JobBook({ tables, clock, knowledge, store: store.open, timeZone: time_zone, access, log });
   const channels = new Channels();
   const intake = new Intake();
@@ -50,7 +50,7 @@ export async function startLogQueryTwin(
     writer,
     channels,
     intake,
-    clear: new ClearValues([SEED_HEC_TOKEN]),
+    clear: new SecretVault([SEED_HEC_TOKEN]),
     store: store.open,
     clock,
     startedMs: Math.floor(clock.now()),

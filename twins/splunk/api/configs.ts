@@ -6,13 +6,13 @@ import {
   confFile,
   DEFAULT_STANZA,
   elsewhere,
-  ofProduct,
+  productOwnership,
   type Stanza,
   type StanzaFile,
 } from "../world/conf-files.ts";
-import { aclOf, addressOf, inNamespace, isVisible, newBelonging, shareOwned } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { aclOf, addressOf, inNamespace, isVisible, newOwnership, shareOwned } from "./ownership.ts";
 import { notFound, refused } from "./rest-error.ts";
 import { checkWrite } from "./rights.ts";
 
@@ -25,7 +25,7 @@ function fileName(conf = ""): string {
 function findFile(viewer: Viewer, name: string): StanzaFile | undefined {
   return confFile(viewer.twin.tables, name, {
     shown: (things) => inNamespace(viewer, things),
-    own: (stanza) => newBelonging(viewer, `${name}/${stanza}`),
+    own: (stanza) => newOwnership(viewer, `${name}/${stanza}`),
   });
 }
 
@@ -40,24 +40,24 @@ export function fileOf(viewer: Viewer, name: string): StanzaFile {
 
 /** Of a file that there is not, too. @throws RestError 403 for who may not change the stanza */
 export function checkStanza(call: Call, file: string, stanza: string): void {
-  const belonging = findFile(call, file)?.belonging(stanza) ?? ofProduct;
-  checkWrite(call, `${file}/${stanza}`, aclOf(belonging));
+  const ownership = findFile(call, file)?.ownership(stanza) ?? productOwnership;
+  checkWrite(call, `${file}/${stanza}`, aclOf(ownership));
 }
 
-function stanzaEntry(viewer: Viewer, file: string, { name, belonging, settings }: Stanza): Entry {
+function stanzaEntry(viewer: Viewer, file: string, { name, ownership, settings }: Stanza): Entry {
   const { disabled, ...others } = settings;
   return {
     name,
-    path: addressOf(belonging, `/configs/conf-${file}`, name),
-    author: belonging.owner,
+    path: addressOf(ownership, `/configs/conf-${file}`, name),
+    author: ownership.owner,
     updatedMs: viewer.twin.startedMs,
     links: { list: "", _reload: "_reload", edit: "", remove: "", disable: "disable" },
-    acl: aclOf(belonging),
+    acl: aclOf(ownership),
     content: {
       ...others,
       disabled: isOn(disabled),
-      "eai:appName": belonging.app,
-      "eai:userName": belonging.owner,
+      "eai:appName": ownership.app,
+      "eai:userName": ownership.owner,
     },
   };
 }
@@ -81,10 +81,10 @@ export const confCollection: ObjectDeclaration = {
     const file = fileName(conf);
     const asksForDefault = name === "_new" || name === DEFAULT_STANZA;
     const stanzas = fileOf(viewer, file);
-    const general = { name: DEFAULT_STANZA, belonging: stanzas.belonging(DEFAULT_STANZA) };
+    const general = { name: DEFAULT_STANZA, ownership: stanzas.ownership(DEFAULT_STANZA) };
     return stanzas
       .stanzas()
-      .filter((stanza) => stanza.name !== DEFAULT_STANZA && isVisible(viewer, stanza.belonging))
+      .filter((stanza) => stanza.name !== DEFAULT_STANZA && isVisible(viewer, stanza.ownership))
       .concat(asksForDefault ? [{ ...general, settings: stanzas.settings(DEFAULT_STANZA) }] : [])
       .map((stanza) => stanzaEntry(viewer, file, stanza));
   },

@@ -2,15 +2,15 @@
 
 import type { Entry } from "../output/entry.ts";
 import type { DataModelRow } from "../world/knowledge-tables.ts";
-import { aclOf, addressOf, type Belonging } from "./belonging.ts";
 import type { Viewer } from "./call.ts";
 import { definitionOf, readDefinition, UnservedModel } from "./data-model-definition.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { aclOf, addressOf, type Ownership } from "./ownership.ts";
 import { refused } from "./rest-error.ts";
 
 const PATH = "/datamodel/model";
 /** Rows of data models are everybody's. */
-const everybodys: Belonging = { owner: "nobody", app: "search", sharing: "app" };
+const everybodys: Ownership = { owner: "nobody", app: "search", sharing: "app" };
 
 const models = ({ twin }: Viewer) => twin.tables.table("data_models");
 

@@ -4,11 +4,11 @@ import type { VendorResponse } from "@offhook/platform/http/operation";
 import {
   type Content,
   type Entry,
+  type EntryContext,
   entryXml,
   type Feed,
   feedJson,
   feedXml,
-  type Place,
 } from "../output/entry.ts";
 import { isLike } from "../spl/relation/wildcards.ts";
 import type { Call } from "./call.ts";
@@ -16,7 +16,7 @@ import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { refused } from "./rest-error.ts";
 import { canWrite } from "./rights.ts";
 
-export function placeOf(call: Call): Place {
+export function entryContext(call: Call): EntryContext {
   const { origin } = call.request;
   const { timeZone } = call.twin;
   return { origin, timeZone, canWrite: (acl) => canWrite(call, acl) };
@@ -24,16 +24,16 @@ export function placeOf(call: Call): Place {
 
 export function feedResponse(call: Call, feed: Feed, status = 200): VendorResponse {
   if (call.mode === "json") {
-    const body = JSON.stringify(feedJson(feed, placeOf(call)));
+    const body = JSON.stringify(feedJson(feed, entryContext(call)));
     return { status, headers: { "content-type": JSON_TYPE }, body };
   }
-  return { status, headers: { "content-type": XML_TYPE }, body: feedXml(feed, placeOf(call)) };
+  return { status, headers: { "content-type": XML_TYPE }, body: feedXml(feed, entryContext(call)) };
 }
 
 /** An entry that is a document of its own in Atom; in JSON it is a collection of one like any other. */
 export function documentResponse(call: Call, entry: Entry, feed: Omit<Feed, "entries">): VendorResponse {
   if (call.mode === "json") return feedResponse(call, { ...feed, entries: [entry] });
-  return { status: 200, headers: { "content-type": XML_TYPE }, body: entryXml(entry, placeOf(call)) };
+  return { status: 200, headers: { "content-type": XML_TYPE }, body: entryXml(entry, entryContext(call)) };
 }
 
 export interface Page {
@@ -63,7 +63,9 @@ export function pageOf(call: Call, all: readonly Entry[], usualOrder: "name" | "
   const found = all.filter(matcherOf(given.all("search").join(" ")));
   const sorted = key === undefined ? found : found.toSorted(orderOf(call, key));
   const perPage = count <= 0 ? Math.max(found.length, 0) : count;
-  const entries = sorted.slice(offset, count <= 0 ? undefined : offset + count).map(narrowed(given.all("f")));
+  const entries = sorted
+    .slice(offset, count <= 0 ? undefined : offset + count)
+    .map(selectContent(given.all("f")));
   return { entries, paging: { total: found.length, perPage: count <= 0 ? 0 : perPage, offset } };
 }
 
@@ -124,7 +126,7 @@ function compare(a: string, b: string, mode: string): number {
 }
 
 /** With these members of the content alone. */
-function narrowed(names: readonly string[]): (entry: Entry) => Entry {
+function selectContent(names: readonly string[]): (entry: Entry) => Entry {
   if (names.length === 0) return (entry) => entry;
   const patterns = names.flatMap((name) => name.split(",")).map((name) => name.trim());
   return (entry) => ({

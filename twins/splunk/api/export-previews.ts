@@ -1,55 +1,55 @@
-/** What an export shows of a search that goes on. */
+/** Previews of a running search in an export. */
 import { setTimeout as pause } from "node:timers/promises";
 import { wholeNumber } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
-import { canPreview, type Preview, previewOf } from "../jobs/preview.ts";
-import type { RowOutlet } from "../jobs/row-outlet.ts";
+import { canPreview, computePreview, type Preview } from "../jobs/preview.ts";
+import type { RowStream } from "../jobs/row-stream.ts";
 import { stanza } from "../world/stanza.ts";
 import type { Call } from "./call.ts";
 import type { ResultArguments } from "./result-arguments.ts";
 
-/** The newest events that one preview after the other is of, and the rows that each shows. */
-const growing = [1_000, 10_000, 100_000, 1_000_000];
-const MOST_ROWS = 1_000;
+/** How many of the newest events each preview in turn covers, and how many rows it shows. */
+const EVENTS_PER_PREVIEW = [1_000, 10_000, 100_000, 1_000_000];
+const MAX_ROWS = 1_000;
 
-/** Whether there are any: unless `preview` is off, in the forms that tell a preview from a result. */
+/** Whether the export has previews: with `preview` on, in output modes that mark a preview as one. */
 export function wantsPreviews(call: Call, job: Job, { mode }: ResultArguments): boolean {
   return mode !== "csv" && mode !== "raw" && call.arguments.flag("preview", true) && canPreview(job.pipeline);
 }
 
-/** Resolves when there are results, or the search has gone on for the shortest time between two previews. */
-export async function untilPreview(call: Call, outlet: RowOutlet): Promise<void> {
+/** Waits for the first results, at most for `min_preview_period`. */
+export async function waitForPreview(call: Call, stream: RowStream): Promise<void> {
   const { min_preview_period } = stanza(call.twin.tables, "limits/search");
   const over = new AbortController();
   const period = pause(wholeNumber(min_preview_period, 1) * 1000, undefined, { signal: over.signal });
   try {
-    await Promise.race([outlet.begun, period.catch(() => {})]);
+    await Promise.race([stream.started, period.catch(() => {})]);
   } finally {
     over.abort();
   }
 }
 
-/** One preview after the other, until there are results or no more to show. */
-export async function* previews(call: Call, job: Job, outlet: RowOutlet): AsyncGenerator<Preview> {
-  let shown = 0;
-  for (const mostEvents of growing) {
-    if (outlet.hasBegun || job.isOver) return;
+/** Yields previews until the results come. */
+export async function* previews(call: Call, job: Job, stream: RowStream): AsyncGenerator<Preview> {
+  let shownRows = 0;
+  for (const maxEvents of EVENTS_PER_PREVIEW) {
+    if (stream.hasStarted || job.isOver) return;
     const ended = new AbortController();
     const end = () => ended.abort();
-    void outlet.begun.then(end);
+    void stream.started.then(end);
     call.request.signal.addEventListener("abort", end, { once: true });
     try {
-      const preview = await previewOf(job, mostEvents, MOST_ROWS, ended.signal);
-      if (outlet.hasBegun || job.isOver) return;
-      // More events make a report another one; of events there are more or no others.
-      if (!preview.isEvents || preview.rows.rows.length > shown) yield preview;
-      shown = preview.rows.rows.length;
+      const preview = await computePreview(job, maxEvents, MAX_ROWS, ended.signal);
+      if (stream.hasStarted || job.isOver) return;
+      // A report changes with new events; an event list only grows.
+      if (!preview.isEvents || preview.rows.rows.length > shownRows) yield preview;
+      shownRows = preview.rows.rows.length;
     } catch {
-      // The search is over, or what is wrong with it is said by its own end.
+      // The search has ended; its results carry any error.
       return;
     } finally {
       call.request.signal.removeEventListener("abort", end);
     }
-    await untilPreview(call, outlet);
+    await waitForPreview(call, stream);
   }
 }

@@ -1,8 +1,8 @@
-/** A search whose results are sent as they are written: no job is left to be asked. */
+/** Exports: a search whose results are streamed while it runs. No job remains afterwards. */
 import { Readable } from "node:stream";
 import type { Job } from "../jobs/job.ts";
-import type { RowOutlet } from "../jobs/row-outlet.ts";
-import { bodyOf, inTurns } from "../output/pieces.ts";
+import type { RowStream } from "../jobs/row-stream.ts";
+import { joinOrStream, yieldBetween } from "../output/chunks.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeCsv } from "../output/write-csv.ts";
 import { jsonRowsLines, writeJsonColsLine } from "../output/write-json.ts";
@@ -10,8 +10,8 @@ import { writeJsonLines } from "../output/write-json-lines.ts";
 import { writeRaw } from "../output/write-raw.ts";
 import { type RawMarkup, RESULTS_DECLARATION, resultsElement } from "../output/write-xml.ts";
 import type { Call } from "./call.ts";
-import { previews, untilPreview, wantsPreviews } from "./export-previews.ts";
-import { outletFor, resultSets } from "./export-rows.ts";
+import { previews, waitForPreview, wantsPreviews } from "./export-previews.ts";
+import { resultSets, streamFor } from "./export-rows.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { checkJobParameters } from "./job-parameters.ts";
 import { failedJob } from "./job-results.ts";
@@ -25,78 +25,80 @@ import { startJobNow } from "./start-job.ts";
 
 const TEXT = "text/plain; charset=UTF-8";
 
-async function exported(call: Call) {
+async function exportSearch(call: Call) {
   const given = readResultArguments(call);
-  // The search is in `search`, and all of its results are meant unless a number is given.
+  // `search` is the search to run, not one over results; and all rows are sent unless `count` is given.
   const wanted = { ...given, search: undefined, count: call.arguments.integer("count", 0) };
   const markup = markupOf(wanted.segmentation);
   checkJobParameters(call);
-  const outlet = outletFor(call, wanted);
-  const job = startJobNow(call, readJobRequest(call, { outlet }));
-  const leave = () => {
+  const stream = streamFor(call, wanted);
+  const job = startJobNow(call, readJobRequest(call, { stream }));
+  const cleanUp = () => {
     call.twin.jobs.remove(job.sid);
-    outlet.end();
+    stream.end();
   };
-  call.request.signal.addEventListener("abort", leave, { once: true });
+  call.request.signal.addEventListener("abort", cleanUp, { once: true });
   const withPreviews = wantsPreviews(call, job, wanted);
-  // What is wrong with a search shows at once, as a rule: it has a status of its own then.
-  await (withPreviews ? untilPreview(call, outlet) : outlet.begun);
+  // Most errors show before the first row, in time for a status of their own.
+  await (withPreviews ? waitForPreview(call, stream) : stream.started);
   if (job.row?.state === "FAILED") {
     const failure = failedJob(job);
-    leave();
+    cleanUp();
     throw failure;
   }
   const writer = writerOf(wanted.mode, markup);
-  const results = resultSets(call, job, outlet, wanted);
+  const results = resultSets(call, job, stream, wanted);
   const body = withPreviews
-    ? streamed(writer, allSets(call, job, outlet, wanted, results))
-    : await shortest(writer, results).catch((error: unknown) => {
-        leave();
+    ? toStream(writer, withPreviewSets(call, job, stream, wanted, results))
+    : await toBody(writer, results).catch((error: unknown) => {
+        cleanUp();
         throw error;
       });
-  if (typeof body === "string") leave();
-  else body.once("close", leave);
+  if (typeof body === "string") cleanUp();
+  else body.once("close", cleanUp);
   return { status: 200, headers: { "content-type": writer.contentType }, body };
 }
 
-/** Results that are no longer than this go out at once. */
-const LONGEST_WHOLE = 16 * 1024;
+/** Results up to this length are sent as one body. */
+const MAX_BUFFERED_CHARACTERS = 16 * 1024;
 
-/** A text when there is one set of a few rows. */
-async function shortest(writer: Writer, sets: AsyncGenerator<ResultSet>): Promise<string | Readable> {
+/** The body of an answer: a string for a single short set, else a stream. */
+async function toBody(writer: Writer, sets: AsyncGenerator<ResultSet>): Promise<string | Readable> {
   const first = await sets.next();
-  if (!first.done && !first.value.goesOn) return bodyOf(whole(writer, first.value), LONGEST_WHOLE);
-  return streamed(writer, sets, first);
+  if (!first.done && !first.value.hasMore) {
+    return joinOrStream(writeWhole(writer, first.value), MAX_BUFFERED_CHARACTERS);
+  }
+  return toStream(writer, sets, first);
 }
 
-function* whole({ begin, write }: Writer, results: ResultSet): Generator<string> {
+function* writeWhole({ begin, write }: Writer, results: ResultSet): Generator<string> {
   if (begin !== "") yield begin;
   yield* write(results);
 }
 
-function streamed(
+function toStream(
   { begin, write }: Writer,
   sets: AsyncGenerator<ResultSet>,
   first?: IteratorResult<ResultSet>,
 ): Readable {
-  async function* pieces() {
+  async function* chunks() {
     if (begin !== "") yield begin;
     for (let next = first ?? (await sets.next()); !next.done; next = await sets.next()) {
-      yield* inTurns(write(next.value));
+      yield* yieldBetween(write(next.value));
     }
   }
-  return Readable.from(pieces(), { objectMode: false });
+  return Readable.from(chunks(), { objectMode: false });
 }
 
-/** Previews, and behind them the results. */
-async function* allSets(
+/** Yields the previews, then the results. */
+async function* withPreviewSets(
   call: Call,
   job: Job,
-  outlet: RowOutlet,
+  stream: RowStream,
   wanted: ResultArguments,
   results: AsyncGenerator<ResultSet>,
 ): AsyncGenerator<ResultSet> {
-  for await (const preview of previews(call, job, outlet)) {
+  for await (const preview of previews(call, job, stream)) {
     const found = { ...preview, preview: true };
     const page = await resultPage(call, job, found, { ...wanted, offset: 0, count: 0 });
     yield { ...page, messages: [] };
@@ -106,7 +108,7 @@ async function* allSets(
 
 interface Writer {
   contentType: string;
-  /** What stands before everything. */
+  /** Written once, before all sets. */
   begin: string;
   write(set: ResultSet): Generator<string>;
 }
@@ -141,6 +143,6 @@ export const exportOperations = (["GET", "POST"] as const).flatMap((method) =>
     v2: true,
     modes: ["xml", ...outputModes],
     summary: "Search, and send the results as a stream.",
-    handle: exported,
+    handle: exportSearch,
   }),
 );

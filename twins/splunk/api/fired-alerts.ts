@@ -3,11 +3,11 @@ import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { firedAlerts, isAlertOf } from "../saved/alerts.ts";
 import type { FiredAlertRow } from "../world/alert-tables.ts";
-import { ownedKey } from "../world/belonging.ts";
-import { aclOf, addressOf, type Belonging } from "./belonging.ts";
+import { ownedKey } from "../world/ownership.ts";
 import type { Call, Viewer } from "./call.ts";
 import { feedOf } from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
+import { aclOf, addressOf, type Ownership } from "./ownership.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { visible } from "./saved-searches.ts";
@@ -17,16 +17,16 @@ const TITLE = "fired_alerts";
 /** Stands for all saved searches together. */
 const ALL = "-";
 
-const ofNobody: Belonging = { owner: "nobody", app: "search", sharing: "app" };
+const ofNobody: Ownership = { owner: "nobody", app: "search", sharing: "app" };
 
-function groupEntry({ twin }: Viewer, name: string, belonging: Belonging, count: number): Entry {
+function groupEntry({ twin }: Viewer, name: string, ownership: Ownership, count: number): Entry {
   return {
     name,
-    path: addressOf(belonging, PATH, name),
-    author: belonging.owner,
+    path: addressOf(ownership, PATH, name),
+    author: ownership.owner,
     updatedMs: twin.clock.now(),
     links: { list: "" },
-    acl: { ...aclOf(belonging), removable: false },
+    acl: { ...aclOf(ownership), removable: false },
     content: { triggered_alert_count: count },
   };
 }

@@ -2,10 +2,10 @@
 import { identifier, raw, sql } from "@offhook/log-store/sql";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { indexDefaults, indexFolders, shippedIndexes } from "../conf/index-defaults.ts";
-import { typedSettings } from "../conf/typed.ts";
+import { castSettings } from "../conf/typed.ts";
 import type { Content, Entry } from "../output/entry.ts";
 import { isoTime } from "../output/timestamp.ts";
-import { mayLook } from "../world/access.ts";
+import { maySearchIndex } from "../world/access.ts";
 import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
 import { segmentOf } from "./name-segment.ts";
@@ -46,7 +46,7 @@ export async function indexEntries(viewer: Viewer): Promise<Entry[]> {
   const [names, figures] = await Promise.all([twin.knowledge.indexes(), twin.store().then(figuresOf)]);
   const { search, capabilities } = rights(viewer);
   // Who manages indexes sees all of them.
-  const isShown = (name: string) => capabilities.has("indexes_edit") || mayLook(search, name);
+  const isShown = (name: string) => capabilities.has("indexes_edit") || maySearchIndex(search, name);
   const shown = [...new Set([...names, ...figures.keys()])].filter(isShown).sort();
   return shown.map((name): Entry => {
     const content = indexContent(name, figures.get(name) ?? empty, viewer);
@@ -79,7 +79,7 @@ function indexContent(
   const row = twin.tables.table("indexes").get(name);
   const time = (ms = 0) => isoTime(ms, twin.timeZone);
   return {
-    ...typedSettings({ ...indexDefaults, ...shippedIndexes[name], ...pathsOf(name) }, row?.settings ?? {}),
+    ...castSettings({ ...indexDefaults, ...shippedIndexes[name], ...pathsOf(name) }, row?.settings ?? {}),
     currentDBSizeMB: String(Math.max(1, Math.ceil(bytes / 1_048_576))),
     datatype: row?.datatype ?? "event",
     defaultDatabase: twin.index,

@@ -1,5 +1,5 @@
 /** The indexes that events are in: listing, making, changing and removing them. */
-import { misfit } from "../conf/forms.ts";
+import { findInvalid } from "../conf/forms.ts";
 import { indexForms } from "../conf/index-forms.ts";
 import type { Call } from "./call.ts";
 import { indexEntries, isShipped } from "./index-entries.ts";
@@ -54,7 +54,7 @@ export const indexCollection: ObjectDeclaration = {
 /** @throws RestError 400 for a setting that is not of its form */
 function checkedSettings(call: Call): Record<string, string> {
   const given = givenSettings(call);
-  const wrong = misfit(indexForms, given);
+  const wrong = findInvalid(indexForms, given);
   if (wrong !== undefined) throw refused(400, `Invalid value "${wrong.value}" for argument "${wrong.name}".`);
   return given;
 }

@@ -1,6 +1,6 @@
 /** Reads what a search is to be started with. */
 import { DEFAULT_TTL_S, type ExecMode, type JobRequest } from "../jobs/job-request.ts";
-import { MOST_TTL_S } from "../saved/run-request.ts";
+import { MAX_TTL_S } from "../saved/run-request.ts";
 import { defaultLimits } from "../spl/context/search-context.ts";
 import type { TimeRange } from "../spl/time/time-range.ts";
 import type { Arguments } from "./arguments.ts";
@@ -51,8 +51,8 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
       defaultLimits.maxResultRows,
     ),
     maxTimeS: given.integer("max_time", 0),
-    ttlS: Math.min(given.integer("timeout", DEFAULT_TTL_S), MOST_TTL_S),
-    statusBuckets: Math.min(given.integer("status_buckets", 0), MOST_BUCKETS),
+    ttlS: Math.min(given.integer("timeout", DEFAULT_TTL_S), MAX_TTL_S),
+    statusBuckets: Math.min(given.integer("status_buckets", 0), MAX_BUCKETS),
     priority: Math.min(given.integer("priority", 5), 10),
     quota: srchJobsQuota,
     diskQuotaMb: srchDiskQuotaMb,
@@ -65,7 +65,7 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
   };
 }
 
-const MOST_BUCKETS = 10_000;
+const MAX_BUCKETS = 10_000;
 
 /** @throws RestError 400 */
 export function readRange(call: Call, nowMs: number | undefined): TimeRange {

@@ -3,7 +3,7 @@
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Job } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
-import { MOST_TTL_S } from "../saved/run-request.ts";
+import { MAX_TTL_S } from "../saved/run-request.ts";
 import type { Call } from "./call.ts";
 import { findOwnJob } from "./find-job.ts";
 import { messagesResponse } from "./messages.ts";
@@ -52,7 +52,7 @@ const actions = lookupTable<(job: Job, call: Call) => string>({
     const ttl = call.arguments.text("ttl");
     if (ttl === undefined) throw fatal(400, "You are missing the ttl argument for the ttl action.");
     if (!/^\d{1,9}$/.test(ttl)) throw fatal(400, `The ttl should be a positive integer: ${ttl}.`);
-    const seconds = Math.min(Number(ttl), MOST_TTL_S);
+    const seconds = Math.min(Number(ttl), MAX_TTL_S);
     setTtl(job, call, seconds, {});
     return ttlChanged(seconds);
   },

@@ -1,6 +1,6 @@
 /** A search job as an entry. */
 import { eventCommands } from "../jobs/compile-search.ts";
-import type { JobFigures } from "../jobs/event-figures.ts";
+import type { EventCounts } from "../jobs/event-statistics.ts";
 import type { Job } from "../jobs/job.ts";
 import { diskUsageBytes } from "../jobs/job-book.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
@@ -30,7 +30,7 @@ export function jobEntry(
   place: string,
   job: Job,
   row: JobRow,
-  figures: JobFigures | undefined,
+  figures: EventCounts | undefined,
   timeZone: string,
   nowMs: number,
 ): Entry {
@@ -99,7 +99,7 @@ function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<
 }
 
 /** What a search says once it is at work. */
-function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Record<string, Content> {
+function countersOf(job: Job, row: JobRow, figures: EventCounts | undefined): Record<string, Content> {
   const { commands, text } = job.pipeline;
   const onEvents = eventCommands(job.pipeline);
   const part = (from: number, to: number) =>

@@ -1,17 +1,17 @@
 /** Results and events of a search job. */
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import type { Job } from "../jobs/job.ts";
-import { previewOf } from "../jobs/preview.ts";
-import { manyEvents } from "../jobs/search-results.ts";
-import { relationWithin, rowsWithin } from "../jobs/time-range.ts";
+import { computePreview } from "../jobs/preview.ts";
+import { largeResultRelation } from "../jobs/search-results.ts";
+import { filterByTime, filterRowsByTime } from "../jobs/time-range.ts";
+import { joinOrStream } from "../output/chunks.ts";
 import { feedXml } from "../output/entry.ts";
-import { bodyOf } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeResults } from "../output/write-results.ts";
 import { limit } from "../spl/relation/order.ts";
 import { emptyRows } from "../spl/relation/rows.ts";
 import type { Call } from "./call.ts";
-import { placeOf } from "./entries.ts";
+import { entryContext } from "./entries.ts";
 import { findJob } from "./find-job.ts";
 import { checkLaunch } from "./get-search.ts";
 import { readRange } from "./job-arguments.ts";
@@ -19,7 +19,7 @@ import { XML_TYPE } from "./messages.ts";
 import { segmentOf } from "./name-segment.ts";
 import { outputModes } from "./output-mode.ts";
 import { RestError } from "./rest-error.ts";
-import { MOST_ROWS, type ResultArguments, readResultArguments } from "./result-arguments.ts";
+import { MAX_ROWS, type ResultArguments, readResultArguments } from "./result-arguments.ts";
 import { type Found, resultPage } from "./result-page.ts";
 import { route } from "./route.ts";
 import { markupOf } from "./segmentation.ts";
@@ -79,9 +79,9 @@ function written(
   if (mode === "atom") {
     return { status: 200, headers: { "content-type": XML_TYPE }, body: resultsFeed(call, job, of, set) };
   }
-  const { contentType, pieces } = writeResults(set, mode, markupOf(segmentation));
+  const { contentType, chunks } = writeResults(set, mode, markupOf(segmentation));
   const isEmpty = set.rows.length === 0;
-  const body = bodyOf(isEmpty || before === "" ? pieces : preceded(before, pieces));
+  const body = joinOrStream(isEmpty || before === "" ? chunks : preceded(before, chunks));
   return { status: 200, headers: { "content-type": contentType }, body };
 }
 
@@ -97,16 +97,16 @@ async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | u
   switch (of) {
     case "results": {
       if (!job.isOver || job.rows === undefined) return undefined;
-      return { rows: job.rows, isEvents: job.isEvents, preview: false, relation: manyEvents(job) };
+      return { rows: job.rows, isEvents: job.isEvents, preview: false, relation: largeResultRelation(job) };
     }
     case "results_preview": {
       const preview = !job.isOver;
       if (preview && job.previews === false) return undefined;
       const rows = await job.preview(PREVIEW_ROWS);
       if (!preview || job.isEvents || rows.rows.length > 0) {
-        return { rows, isEvents: job.isEvents, preview, relation: manyEvents(job) };
+        return { rows, isEvents: job.isEvents, preview, relation: largeResultRelation(job) };
       }
-      return { ...(await previewOf(job, PREVIEW_EVENTS, PREVIEW_ROWS, call.request.signal)), preview };
+      return { ...(await computePreview(job, PREVIEW_EVENTS, PREVIEW_ROWS, call.request.signal)), preview };
     }
     case "events": {
       if (!job.isOver) return undefined;
@@ -123,17 +123,17 @@ const PREVIEW_EVENTS = 10_000;
 async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "relation" | "firstRow">> {
   const range = readRange(call, job.request.nowMs ?? job.createdMs);
   if (job.isEvents && job.rows) {
-    const many = manyEvents(job);
-    return { rows: rowsWithin(job.rows, range), relation: many && relationWithin(many, range) };
+    const many = largeResultRelation(job);
+    return { rows: filterRowsByTime(job.rows, range), relation: many && filterByTime(many, range) };
   }
   if (job.events === undefined || !job.keepsEvents) return { rows: emptyRows };
-  const events = relationWithin(job.events, range);
+  const events = filterByTime(job.events, range);
   const { count, offset, search } = readResultArguments(call);
-  if (search !== undefined) return { rows: emptyRows, relation: limit(events, MOST_ROWS) };
-  const context = await job.reopened(call.request.signal);
+  if (search !== undefined) return { rows: emptyRows, relation: limit(events, MAX_ROWS) };
+  const context = await job.openContext(call.request.signal);
   // What is before the page and behind it need not be read; to count from the end, all of it.
-  if (offset < 0) return { rows: await context.run(limit(events, MOST_ROWS), MOST_ROWS) };
-  const most = Math.max(0, Math.min(count === 0 ? MOST_ROWS : count, MOST_ROWS - offset));
+  if (offset < 0) return { rows: await context.run(limit(events, MAX_ROWS), MAX_ROWS) };
+  const most = Math.max(0, Math.min(count === 0 ? MAX_ROWS : count, MAX_ROWS - offset));
   return { rows: await context.run(limit(events, most, offset), most), firstRow: offset };
 }
 
@@ -150,7 +150,7 @@ function resultsFeed(call: Call, job: Job, of: ResultsKind, set: ResultSet): str
     acl: { app: job.request.app, owner, sharing: "global" as const, read: [owner], write: [owner] },
     content: Object.fromEntries(
       set.columns.flatMap((column): [string, string | readonly string[]][] => {
-        const value = column.shown(row, set.offset + index);
+        const value = column.display(row, set.offset + index);
         return value === null ? [] : [[column.name, value]];
       }),
     ),
@@ -158,7 +158,7 @@ function resultsFeed(call: Call, job: Job, of: ResultsKind, set: ResultSet): str
   const paging = { total: set.rows.length, perPage: set.rows.length, offset: set.offset };
   return feedXml(
     { title: of, path, updatedMs: job.createdMs, links: {}, entries, paging, messages: set.messages },
-    placeOf(call),
+    entryContext(call),
   );
 }
 

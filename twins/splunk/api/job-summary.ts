@@ -1,8 +1,8 @@
 /** The summary of a search job: statistics of the fields of its events. */
-import { type EventFigures, eventFigures } from "../jobs/event-figures.ts";
+import { type EventStatistics, eventStatistics } from "../jobs/event-statistics.ts";
 import type { Job } from "../jobs/job.ts";
-import { containing, type FieldSummary, summarise } from "../jobs/summary.ts";
-import { relationWithin } from "../jobs/time-range.ts";
+import { type FieldSummary, filterByText, summarise } from "../jobs/summary.ts";
+import { filterByTime } from "../jobs/time-range.ts";
 import { type Bucket, timeline } from "../jobs/timeline.ts";
 import { RESULTS_DECLARATION } from "../output/write-xml.ts";
 import { xmlAttribute, xmlText } from "../output/xml.ts";
@@ -12,7 +12,7 @@ import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
 import { readRange } from "./job-arguments.ts";
 import { bucketElement, bucketObject, type Writer } from "./job-buckets.ts";
-import { finishedJob } from "./job-figures.ts";
+import { finishedJob } from "./job-timeline.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { readResultArguments } from "./result-arguments.ts";
 import { route } from "./route.ts";
@@ -20,7 +20,7 @@ import { timeWriter } from "./time-format.ts";
 
 /** Fields that all events have and nobody asks about. */
 const ordinary = /^(linecount|punct|timestartpos|timeendpos|date_.*|splunk_server|index)$/;
-const MOST_VALUES = 1_000;
+const MAX_VALUES = 1_000;
 
 interface Summary {
   readonly earliestS: number;
@@ -47,27 +47,27 @@ function wantedEvents(call: Call, job: Job): { events: Relation | undefined; ran
     latestMs: asked.latestMs ?? job.request.range.latestMs,
   };
   if (job.events === undefined) return { events: undefined, range };
-  const within = relationWithin(job.events, asked);
+  const within = filterByTime(job.events, asked);
   const text = call.arguments.text("search");
-  return { events: text === undefined ? within : containing(within, text), range };
+  return { events: text === undefined ? within : filterByText(within, text), range };
 }
 
-const nothing: EventFigures = { count: 0, earliest: undefined, latest: undefined };
+const nothing: EventStatistics = { count: 0, earliest: undefined, latest: undefined };
 
 async function summaryOf(call: Call, job: Job): Promise<Summary> {
   const { keeps } = readResultArguments(call);
-  const topCount = Math.min(call.arguments.integer("top_count", 10), MOST_VALUES);
+  const topCount = Math.min(call.arguments.integer("top_count", 10), MAX_VALUES);
   const share = leastShare(call);
   const wantsBuckets = call.arguments.flag("histogram", false);
   const { events, range } = wantedEvents(call, job);
   const options = { signal: call.request.signal };
   const store = await job.store();
-  const found = events === undefined ? nothing : await eventFigures(store, events, options);
+  const found = events === undefined ? nothing : await eventStatistics(store, events, options);
   const earliestS = range.earliestMs === undefined ? (found.earliest ?? 0) : range.earliestMs / 1000;
   const latestS = range.latestMs === undefined ? (found.latest ?? 0) : range.latestMs / 1000;
   const whole = { earliestS, latestS, events: found.count };
-  const mostBuckets = job.request.statusBuckets;
-  if (events === undefined || mostBuckets === 0) return { ...whole, fields: [], buckets: [] };
+  const maxBuckets = job.request.statusBuckets;
+  if (events === undefined || maxBuckets === 0) return { ...whole, fields: [], buckets: [] };
   const columns = events.columns.filter(({ name }) => keeps?.(name) ?? !name.startsWith("_"));
   const fields = await summarise(store, events, columns, topCount, options);
   const buckets =
@@ -77,7 +77,7 @@ async function summaryOf(call: Call, job: Job): Promise<Summary> {
           fromMs: earliestS * 1000,
           // The latest event is in it, the end of a range is not.
           toMs: latestS * 1000 + (range.latestMs === undefined ? 1 : 0),
-          mostBuckets,
+          maxBuckets,
           timeZone: call.twin.timeZone,
           ...options,
         });

@@ -33,7 +33,7 @@ function placeOfJobs({ request }: Call): string {
 }
 
 async function entryOf(call: Call, job: Job) {
-  const figures = await job.figures();
+  const figures = await job.countEvents();
   const row = job.row;
   if (row === undefined) throw fatal(404, "Unknown sid.");
   return jobEntry(placeOfJobs(call), job, row, figures, call.twin.timeZone, call.twin.clock.now());
@@ -85,15 +85,15 @@ export const jobOperations = [
       const unknown = checkJobParameters(call);
       const request = readJobRequest(call);
       const seconds = call.arguments.integer("reuse_max_seconds_ago", 0);
-      const alike =
-        seconds > 0 && execMode !== "oneshot" ? call.twin.jobs.alike(request, seconds) : undefined;
+      const findReusable =
+        seconds > 0 && execMode !== "oneshot" ? call.twin.jobs.findReusable(request, seconds) : undefined;
       const start = execMode === "normal" ? startJob : startJobNow;
-      const job = alike ?? start(call, request);
+      const job = findReusable ?? start(call, request);
       for (const name of unknown)
         job.notes.note("DispatchManager", `argument ${name} is unknown: it has no effect`, "WARN");
       if (execMode === "normal") return startedResponse(call, job.sid);
       const leave = () => {
-        if (alike === undefined) call.twin.jobs.remove(job.sid);
+        if (findReusable === undefined) call.twin.jobs.remove(job.sid);
       };
       call.request.signal.addEventListener("abort", leave, { once: true });
       await job.done;

@@ -2,8 +2,8 @@
 import { STATUS_CODES } from "node:http";
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import type { PlatformRefusal, RefusedRequest } from "@offhook/platform/twin/twin";
-import { answer, faultAnswer, notThere } from "../collector/codes.ts";
-import { MOST_RUNNING } from "../jobs/job-book.ts";
+import { answer, faultResponse, notFoundResponse } from "../collector/codes.ts";
+import { MAX_RUNNING } from "../jobs/job-book.ts";
 import { refusalMode } from "./arguments.ts";
 import { messagesResponse } from "./messages.ts";
 import type { OutputMode } from "./output-mode.ts";
@@ -20,11 +20,11 @@ function collectorRefusal(refused: PlatformRefusal): VendorResponse | undefined 
   switch (refused.kind) {
     case "unknown-path": {
       if (!/^\/services\/collector(\/|$)/.test(refused.path)) return undefined;
-      if (refused.allowed.length === 0) return notThere(404);
+      if (refused.allowed.length === 0) return notFoundResponse(404);
       const allow = [...refused.allowed, ...(refused.allowed.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
       const headers = { allow: allow.join(",") };
       if (refused.method === "OPTIONS") return { status: 200, headers, body: "" };
-      const { headers: type, ...response } = notThere(405);
+      const { headers: type, ...response } = notFoundResponse(405);
       return { ...response, headers: { ...type, ...headers } };
     }
     case "forbidden":
@@ -36,7 +36,7 @@ function collectorRefusal(refused: PlatformRefusal): VendorResponse | undefined 
         ? answer("invalidFormat", { "invalid-event-number": 0 })
         : undefined;
     case "fault":
-      return isCollector(refused.operation) ? faultAnswer(refused.status) : undefined;
+      return isCollector(refused.operation) ? faultResponse(refused.status) : undefined;
     case "internal":
       return isCollector(refused.operation) ? answer("internalError") : undefined;
   }
@@ -114,7 +114,7 @@ const faults: Record<number, RestMessage> = {
   502: { type: "ERROR", text: "Bad Gateway" },
   503: {
     type: "WARN",
-    text: `Search not executed: The maximum number of concurrent historical searches on this instance has been reached., concurrency_category="historical", concurrency_context="instance-wide", current_concurrency=${MOST_RUNNING}, concurrency_limit=${MOST_RUNNING}`,
+    text: `Search not executed: The maximum number of concurrent historical searches on this instance has been reached., concurrency_category="historical", concurrency_context="instance-wide", current_concurrency=${MAX_RUNNING}, concurrency_limit=${MAX_RUNNING}`,
   },
   504: { type: "ERROR", text: "Gateway Timeout" },
 };

@@ -5,7 +5,7 @@ import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
 
 /** `maxresultrows`: no answer has more rows. */
-export const MOST_ROWS = 50_000;
+export const MAX_ROWS = 50_000;
 
 export interface ResultArguments {
   readonly mode: ResultsMode | "atom";
@@ -33,7 +33,7 @@ export function readResultArguments(call: Call): ResultArguments {
   }
   return {
     mode: call.mode,
-    count: Math.min(given.integer("count", 100), MOST_ROWS),
+    count: Math.min(given.integer("count", 100), MAX_ROWS),
     offset: given.integer("offset", 0, -Number.MAX_SAFE_INTEGER),
     keeps: keeperOf([...given.all("f"), ...(given.text("field_list")?.split(/[\s,]+/) ?? [])]),
     search: given.text("search"),
@@ -56,6 +56,6 @@ function keeperOf(names: readonly string[]): ((name: string) => boolean) | undef
 /** Where the page begins, which may be behind the last row, and where it ends. */
 export function pageBounds({ count, offset }: ResultArguments, total: number): { from: number; to: number } {
   const from = offset < 0 ? Math.max(0, total + offset) : offset;
-  const to = Math.max(from, Math.min(total, from + (count === 0 ? MOST_ROWS : count)));
+  const to = Math.max(from, Math.min(total, from + (count === 0 ? MAX_ROWS : count)));
   return { from, to };
 }

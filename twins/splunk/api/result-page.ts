@@ -1,9 +1,9 @@
 /** Makes the page of results that a request asks for. */
 import { setImmediate } from "node:timers/promises";
-import { orderedColumns, shapesRows } from "../jobs/column-order.ts";
+import { orderColumns, shapesRows } from "../jobs/column-order.ts";
 import type { Job } from "../jobs/job.ts";
 import { type Results, searchResults } from "../jobs/search-results.ts";
-import { columnsOf, type ResultColumn, type ResultSet, type Row } from "../output/result-set.ts";
+import { type ResultColumn, type ResultSet, type Row, toColumns } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
@@ -34,9 +34,9 @@ export async function resultPage(
   const { from, to } = isPage ? { from: found.firstRow ?? 0, to: total } : pageBounds(wanted, total);
   const page = isPage ? rows.rows : rows.rows.slice(from, to);
   const time = timeWriter(wanted.timeFormat, call.twin.timeZone);
-  const fields = columnsOf(rows.fields, { time, maxLines: wanted.maxLines });
+  const fields = toColumns(rows.fields, { time, maxLines: wanted.maxLines });
   const columns = total === 0 ? [] : withInternals(fields, rows, found.isEvents, pipeline);
-  const kept = orderedColumns(columns, pipeline).filter(({ name }) => wanted.keeps?.(name) ?? true);
+  const kept = orderColumns(columns, pipeline).filter(({ name }) => wanted.keeps?.(name) ?? true);
   const last = pipeline.commands.at(-1)?.name;
   return {
     preview: found.preview,
@@ -60,9 +60,9 @@ function withInternals(
   const index = place("index");
   const nameOf = (row: Row) => String(row[index] ?? "");
   const internals: ResultColumn[] = [
-    { name: "_bkt", shown: (row) => `${nameOf(row)}~0~${SERVER_GUID}` },
-    { name: "_serial", shown: (_, number) => String(number) },
-    { name: "_si", shown: (row) => [SERVER_NAME, nameOf(row)] },
+    { name: "_bkt", display: (row) => `${nameOf(row)}~0~${SERVER_GUID}` },
+    { name: "_serial", display: (_, number) => String(number) },
+    { name: "_si", display: (row) => [SERVER_NAME, nameOf(row)] },
   ];
   const own = columns.filter(({ name }) => !internals.some((internal) => internal.name === name));
   return [...own, ...internals];
@@ -89,7 +89,7 @@ async function described(
 
 /** What `add_summary_to_metadata` says of a field. */
 function summaryOf(column: ResultColumn, rows: readonly Row[], offset: number): Record<string, string> {
-  const values = rows.flatMap((row, index) => column.shown(row, offset + index) ?? []);
+  const values = rows.flatMap((row, index) => column.display(row, offset + index) ?? []);
   const numbers = values.filter((value) => value.trim() !== "").map(Number);
   const numeric = numbers.filter((number) => !Number.isNaN(number));
   const figures: Record<string, number> = {

@@ -2,21 +2,21 @@
 
 import { nextTimes, parseCron } from "../conf/cron.ts";
 import type { Entry } from "../output/entry.ts";
-import { firedAlerts, suppressedUntilMs, WHOLE } from "../saved/alerts.ts";
+import { firedAlerts, suppressedUntilMs, WHOLE_SEARCH } from "../saved/alerts.ts";
 import { settingsOf } from "../saved/settings.ts";
-import { ownedKey } from "../world/belonging.ts";
+import { ownedKey } from "../world/ownership.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { aclOf, checkFree } from "./belonging.ts";
 import type { Call } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { readSharing } from "./objects.ts";
+import { aclOf, checkNameFree } from "./ownership.ts";
 import { missing, refused } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { findSaved, findWritable, savedPath, savedResponse } from "./saved-searches.ts";
 import { readTime } from "./time-argument.ts";
 
 const PATH = "/saved/searches/:name";
-const MOST_TIMES = 1_000;
+const MAX_TIMES = 1_000;
 
 /** The times of a schedule within a range, in seconds. @throws RestError 400 */
 function scheduledTimes(call: Call, row: SavedSearchRow): number[] {
@@ -28,7 +28,7 @@ function scheduledTimes(call: Call, row: SavedSearchRow): number[] {
   if (cron === undefined) return [];
   const rescheduledMs = row.rescheduled_to === null ? -Infinity : Date.parse(row.rescheduled_to);
   // Until it has run at the time that it was put to, its schedule waits.
-  const times = nextTimes(cron, Math.max(fromMs - 1, rescheduledMs), MOST_TIMES, call.twin.timeZone, untilMs);
+  const times = nextTimes(cron, Math.max(fromMs - 1, rescheduledMs), MAX_TIMES, call.twin.timeZone, untilMs);
   const all = rescheduledMs >= fromMs && rescheduledMs < untilMs ? [rescheduledMs, ...times] : times;
   return all.map((timeMs) => Math.floor(timeMs / 1000));
 }
@@ -48,7 +48,7 @@ function aboutSaved(call: Call, row: SavedSearchRow, content: Entry["content"]) 
 }
 
 /** By what alerts are held back: the values of fields, where they are by those. */
-const keyOf = (call: Call) => call.arguments.get("key") ?? WHOLE;
+const keyOf = (call: Call) => call.arguments.get("key") ?? WHOLE_SEARCH;
 
 function suppression(call: Call, row: SavedSearchRow) {
   const key = keyOf(call);
@@ -64,7 +64,7 @@ function suppression(call: Call, row: SavedSearchRow) {
 
 function update({ twin }: Call, row: SavedSearchRow, changes: Partial<SavedSearchRow>): SavedSearchRow {
   const table = twin.tables.table("saved_searches");
-  checkFree(table, { ...row, ...changes }, row);
+  checkNameFree(table, { ...row, ...changes }, row);
   const changed = table.update(ownedKey(row), changes) ?? row;
   const { owner, app } = changed;
   if (ownedKey(changed) !== ownedKey(row)) {

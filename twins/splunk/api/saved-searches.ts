@@ -4,20 +4,20 @@ import { actionDefaults } from "../conf/action-defaults.ts";
 import { settingProblem } from "../conf/check-saved-search.ts";
 import { savedSearchDefaults } from "../conf/saved-search-defaults.ts";
 import { columnsOf, isSetting } from "../conf/saved-search-names.ts";
-import { keptSetting } from "../conf/secret-settings.ts";
+import { sealSecret } from "../conf/secret-settings.ts";
 import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { firedAlerts, isAlertOf } from "../saved/alerts.ts";
 import { nextRunMs } from "../saved/due-times.ts";
 import { settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
-import { ownedKey } from "../world/belonging.ts";
+import { ownedKey } from "../world/ownership.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { aclOf, addressOf, inNamespace, newBelonging } from "./belonging.ts";
 import { type Call, knowledgeOf, type Viewer } from "./call.ts";
 import { type Collection, feedOf, listed, singleResponse } from "./collection.ts";
 import { defined } from "./defined.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
+import { aclOf, addressOf, inNamespace, newOwnership } from "./ownership.ts";
 import { type RestError, refused } from "./rest-error.ts";
 import { checkCapability, checkWrite } from "./rights.ts";
 import { route } from "./route.ts";
@@ -25,7 +25,7 @@ import { route } from "./route.ts";
 const PATH = "/saved/searches";
 const TITLE = "savedsearch";
 const links = { create: "_new", _reload: "_reload", _acl: "_acl" };
-const MOST_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 1_000_000;
 /** Arguments that say how to answer, and nothing of the saved search. */
 const answering = ["name", "output_mode", "count", "offset", "listDefaultActionArgs"];
 
@@ -138,11 +138,11 @@ function changesOf(call: Call, row: { search: string; settings: Record<string, s
   if (unknown !== undefined) throw refused(400, `Argument "${unknown}" is not supported by this handler.`);
   checkSettingValues(call, row.settings);
   for (const name of names) {
-    if (!Object.hasOwn(columnsOf, name)) settings[name] = keptSetting(name, given.get(name) ?? "");
+    if (!Object.hasOwn(columnsOf, name)) settings[name] = sealSecret(name, given.get(name) ?? "");
   }
   const search = given.get("search") ?? row.search;
   if (search.trim() === "") throw refused(400, "Search string cannot be empty.");
-  if (search.length > MOST_CHARACTERS) throw refused(400, "Search string is too long.");
+  if (search.length > MAX_CHARACTERS) throw refused(400, "Search string is too long.");
   if (given.flag("is_scheduled", false)) checkCapability(call, "schedule_search");
   const text = (name: string) => given.get(name);
   return {
@@ -194,13 +194,13 @@ export const savedSearchOperations = [
       const search = call.arguments.text("search");
       if (search === undefined) throw refused(400, "Search string cannot be empty.");
       const table = call.twin.tables.table("saved_searches");
-      const belonging = newBelonging(call, `savedsearches/${name}`);
-      if (table.get(ownedKey({ name, ...belonging }))) {
+      const ownership = newOwnership(call, `savedsearches/${name}`);
+      if (table.get(ownedKey({ name, ...ownership }))) {
         const text = `Unable to create saved search with name '${name}'. A saved search with that name already exists.`;
         throw refused(409, text);
       }
       const changes = changesOf(call, { search, settings: {} });
-      const row = table.insert({ name, ...belonging, ...changes });
+      const row = table.insert({ name, ...ownership, ...changes });
       return savedResponse(call, row, 201);
     },
   }),

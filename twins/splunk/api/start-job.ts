@@ -1,6 +1,6 @@
 /** Starts searches for a client, and words why one cannot start. */
 import type { Job } from "../jobs/job.ts";
-import { DiskQuotaReached, MOST_RUNNING, TooManySearches } from "../jobs/job-book.ts";
+import { DiskQuotaReached, MAX_RUNNING, TooManySearches } from "../jobs/job-book.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
 import type { Call } from "./call.ts";
 import { RestError } from "./rest-error.ts";
@@ -8,7 +8,7 @@ import { RestError } from "./rest-error.ts";
 /** One that its client waits for is not queued behind others of its owner. @throws RestError 503 */
 export function startJobNow(call: Call, request: JobRequest): Job {
   const { owner, quota } = request;
-  const running = call.twin.jobs.runningOf(owner);
+  const running = call.twin.jobs.countRunning(owner);
   if (quota > 0 && running >= quota) {
     const what = "for this user based on their role quota";
     throw notExecuted(what, "user_instance-wide", running, quota);
@@ -25,7 +25,7 @@ export function startJob(call: Call, request: JobRequest): Job {
   } catch (error) {
     if (error instanceof DiskQuotaReached) throw noRoom(request, error);
     if (!(error instanceof TooManySearches)) throw error;
-    throw notExecuted("on this instance", "instance-wide", MOST_RUNNING, MOST_RUNNING);
+    throw notExecuted("on this instance", "instance-wide", MAX_RUNNING, MAX_RUNNING);
   }
 }
 

@@ -1,10 +1,10 @@
 /** Passwords that apps keep: shown in clear to who may see them, and to nobody else. */
 import type { Entry } from "../output/entry.ts";
-import { ownedKey } from "../world/belonging.ts";
 import type { StoragePasswordRow } from "../world/conf-tables.ts";
-import { aclOf, addressOf, inNamespace, keyOfEntry, newBelonging, shareOwned } from "./belonging.ts";
+import { ownedKey } from "../world/ownership.ts";
 import type { Call, Viewer } from "./call.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { aclOf, addressOf, inNamespace, keyOfEntry, newOwnership, shareOwned } from "./ownership.ts";
 import { missing, refused } from "./rest-error.ts";
 
 const PATH = "/storage/passwords";
@@ -58,8 +58,8 @@ export const storagePasswordCollection: ObjectDeclaration = {
     const realm = call.arguments.get("realm") ?? "";
     const name = nameOf(realm, username);
     const password_sha256 = givenDigest(call);
-    const belonging = newBelonging(call, `passwords/${name}`);
-    if (passwords(call).get(ownedKey({ name, ...belonging }))) {
+    const ownership = newOwnership(call, `passwords/${name}`);
+    if (passwords(call).get(ownedKey({ name, ...ownership }))) {
       throw refused(409, `Cannot create credential: realm=${realm}, user=${username} already exists.`);
     }
     passwords(call).insert({
@@ -67,7 +67,7 @@ export const storagePasswordCollection: ObjectDeclaration = {
       realm,
       username,
       password_sha256,
-      ...belonging,
+      ...ownership,
     });
     return name;
   },

@@ -10,12 +10,12 @@ import { fatal } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { startJob } from "./start-job.ts";
 
-const MOST = 10_000;
+const MAX_SUGGESTIONS = 10_000;
 
 async function typeahead(call: Call) {
   const prefix = call.arguments.get("prefix");
   if (prefix === undefined) throw fatal(400, "The prefix parameter is missing.");
-  const count = Math.min(call.arguments.integer("count", 50), MOST);
+  const count = Math.min(call.arguments.integer("count", 50), MAX_SUGGESTIONS);
   const text = prefix.replace(/["\\]/g, (char) => `\\${char}`);
   const job = startJob(call, readJobRequest(call, { search: `| typeahead prefix="${text}" count=${count}` }));
   const leave = () => call.twin.jobs.remove(job.sid);

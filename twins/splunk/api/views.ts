@@ -1,17 +1,17 @@
 /** Dashboards and other pages: kept and given back, and shown to nobody. */
 import type { Entry } from "../output/entry.ts";
 import type { ViewRow } from "../world/conf-tables.ts";
+import type { Viewer } from "./call.ts";
+import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import {
   aclOf,
   addressOf,
-  checkFree,
+  checkNameFree,
   inNamespace,
   keyOfEntry,
-  newBelonging,
+  newOwnership,
   shareOwned,
-} from "./belonging.ts";
-import type { Viewer } from "./call.ts";
-import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+} from "./ownership.ts";
 import { missing } from "./rest-error.ts";
 
 const PATH = "/data/ui/views";
@@ -57,8 +57,8 @@ export const viewCollection: ObjectDeclaration = {
   create(call, name) {
     const { "eai:data": data = "" } = givenSettings(call);
     if (data.trim() === "") throw missing("eai:data");
-    const row = { name, data, ...newBelonging(call, `views/${name}`) };
-    checkFree(views(call), row);
+    const row = { name, data, ...newOwnership(call, `views/${name}`) };
+    checkNameFree(views(call), row);
     views(call).insert(row);
     return name;
   },

@@ -5,7 +5,7 @@ import type { HecTokenRow } from "../world/collector-tables.ts";
 import { sha256 } from "../world/seed.ts";
 import { CollectorRefusal } from "./codes.ts";
 import type { CollectorTwin } from "./collector-twin.ts";
-import { madeOfTables } from "./made-of-tables.ts";
+import { memoizeByVersion } from "./made-of-tables.ts";
 
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -47,7 +47,7 @@ function enabled(twin: CollectorTwin, token: string): HecTokenRow {
   return row;
 }
 
-const tokensByDigest = madeOfTables((tables): ReadonlyMap<string, HecTokenRow> => {
+const tokensByDigest = memoizeByVersion((tables): ReadonlyMap<string, HecTokenRow> => {
   const rows = tables.table("hec_tokens").all();
   return new Map(rows.map((row) => [row.token_sha256, row]));
 });

@@ -5,7 +5,7 @@ import type { EventField, NewEvent } from "../world/new-event.ts";
 import { CollectorRefusal } from "./codes.ts";
 import { type Content, type Envelope, EnvelopeReader } from "./envelopes.ts";
 import { FieldList } from "./field-list.ts";
-import { JsonMistake, JsonReader } from "./json-reader.ts";
+import { JsonReader, JsonSyntaxError } from "./json-reader.ts";
 import { pairsOf } from "./pairs.ts";
 import { rawEvents } from "./raw-events.ts";
 import { findTimestamp, microsOfTime } from "./timestamps.ts";
@@ -148,7 +148,7 @@ function membersOf(text: string): readonly EventField[] | undefined {
   try {
     reader.value((name, value) => fields.add(name, value));
   } catch (error) {
-    if (error instanceof JsonMistake) return undefined;
+    if (error instanceof JsonSyntaxError) return undefined;
     throw error;
   }
   reader.skipSpace();

@@ -8,7 +8,7 @@ interface Channel {
 }
 
 /** How full the channels are: 1 is full. */
-export interface ChannelsUse {
+export interface ChannelUsage {
   /** The fullest one, or all together. */
   readonly most: number;
   /** The emptiest one, or all together: when this is full, all are. */
@@ -46,7 +46,7 @@ export class Channels {
     return stored;
   }
 
-  use(limits: ChannelLimits, nowMs: number): ChannelsUse {
+  use(limits: ChannelLimits, nowMs: number): ChannelUsage {
     this.#forgetIdle(limits, nowMs);
     const share = (part: number, whole: number) => (whole === 0 ? 1 : part / whole);
     const together = share(this.#pending, limits.pending);

@@ -63,7 +63,7 @@ export function answer(name: CollectorCode, more: Readonly<Record<string, unknow
   return jsonResponse(status, { text, code, ...more });
 }
 
-export function refusalAnswer({ code, event }: CollectorRefusal): VendorResponse {
+export function refusalResponse({ code, event }: CollectorRefusal): VendorResponse {
   return answer(code, event === undefined ? {} : { "invalid-event-number": event });
 }
 
@@ -72,12 +72,12 @@ export function jsonResponse(status: number, body: object): VendorResponse {
 }
 
 /** A path or a method that the collector does not have. */
-export function notThere(status: 404 | 405): VendorResponse {
+export function notFoundResponse(status: 404 | 405): VendorResponse {
   return jsonResponse(status, { text: "The requested URL was not found on this server.", code: 404 });
 }
 
 /** What the collector says when it fails with this status. */
-export function faultAnswer(status: number): VendorResponse {
+export function faultResponse(status: number): VendorResponse {
   const name = byStatus[status];
   return name === undefined ? jsonResponse(status, { text: "Fault", code: status }) : answer(name);
 }

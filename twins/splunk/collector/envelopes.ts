@@ -3,7 +3,7 @@
 import type { EventField } from "../world/new-event.ts";
 import { CollectorRefusal } from "./codes.ts";
 import { FieldList } from "./field-list.ts";
-import { JsonMistake, JsonReader } from "./json-reader.ts";
+import { JsonReader, JsonSyntaxError } from "./json-reader.ts";
 
 /** What is sent of one event. */
 export interface Envelope {
@@ -43,7 +43,7 @@ export class EnvelopeReader {
     try {
       return this.#advance() ? this.#envelope() : undefined;
     } catch (error) {
-      if (error instanceof JsonMistake) throw new CollectorRefusal("invalidFormat", this.number);
+      if (error instanceof JsonSyntaxError) throw new CollectorRefusal("invalidFormat", this.number);
       throw error;
     }
   }
@@ -139,7 +139,7 @@ export class EnvelopeReader {
       case "f":
       case "t":
         // Neither null nor a boolean is an event.
-        throw new JsonMistake();
+        throw new JsonSyntaxError();
       default: {
         const fields = new FieldList();
         reader.value((name, text) => fields.add(name, text));
@@ -161,7 +161,7 @@ export class EnvelopeReader {
   /** A name of something; what is null or empty is as if it were not there. */
   #text(): string | undefined {
     const scalar = this.#scalar();
-    if (scalar?.kind === "other") throw new JsonMistake();
+    if (scalar?.kind === "other") throw new JsonSyntaxError();
     return scalar?.text || undefined;
   }
 

@@ -4,10 +4,10 @@
  */
 
 /** The text is no JSON from here on. */
-export class JsonMistake extends Error {
+export class JsonSyntaxError extends Error {
   constructor() {
     super("this is no JSON");
-    this.name = "JsonMistake";
+    this.name = "JsonSyntaxError";
   }
 }
 
@@ -49,12 +49,12 @@ export class JsonReader {
     return true;
   }
 
-  /** @throws JsonMistake unless this character comes next */
+  /** @throws JsonSyntaxError unless this character comes next */
   expect(character: string): void {
-    if (!this.take(character)) throw new JsonMistake();
+    if (!this.take(character)) throw new JsonSyntaxError();
   }
 
-  /** Reads a string. @throws JsonMistake */
+  /** Reads a string. @throws JsonSyntaxError */
   string(): string {
     plainString.lastIndex = this.at;
     const plain = plainString.exec(this.text);
@@ -64,14 +64,14 @@ export class JsonReader {
     }
     anyString.lastIndex = this.at;
     const found = anyString.exec(this.text);
-    if (!found) throw new JsonMistake();
+    if (!found) throw new JsonSyntaxError();
     this.at = anyString.lastIndex;
     return String(JSON.parse(found[0]));
   }
 
-  /** Goes past a value. @param listener told of its leaves @throws JsonMistake */
+  /** Goes past a value. @param listener told of its leaves @throws JsonSyntaxError */
   value(listener?: LeafListener, name = "", depth = 0): void {
-    if (depth > MAX_DEPTH) throw new JsonMistake();
+    if (depth > MAX_DEPTH) throw new JsonSyntaxError();
     this.skipSpace();
     switch (this.next) {
       case "{":
@@ -132,13 +132,13 @@ export class JsonReader {
   #number(): string {
     number.lastIndex = this.at;
     const found = number.exec(this.text);
-    if (!found) throw new JsonMistake();
+    if (!found) throw new JsonSyntaxError();
     this.at = number.lastIndex;
     return found[0];
   }
 
   #word(word: string): void {
-    if (!this.text.startsWith(word, this.at)) throw new JsonMistake();
+    if (!this.text.startsWith(word, this.at)) throw new JsonSyntaxError();
     this.at += word.length;
   }
 }

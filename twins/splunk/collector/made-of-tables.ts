@@ -1,7 +1,9 @@
 /** What is made of the twin's tables and asked for by every request: made anew only after they have changed. */
 import type { LogQueryTables } from "../world/tables.ts";
 
-export function madeOfTables<Made>(make: (tables: LogQueryTables) => Made): (tables: LogQueryTables) => Made {
+export function memoizeByVersion<Made>(
+  make: (tables: LogQueryTables) => Made,
+): (tables: LogQueryTables) => Made {
   /** What was made last, and of which state of the tables. */
   const last = new WeakMap<LogQueryTables, { version: number; made: Made }>();
   return (tables) => {

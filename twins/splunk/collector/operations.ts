@@ -4,10 +4,10 @@ import type { Method, Operation, VendorRequest, VendorResponse } from "@offhook/
 import { zoneOf } from "../spl/time/zone-of.ts";
 import { channelOf, tokenOf } from "./access.ts";
 import { type Batch, type BatchOptions, eventBatch, rawBatch } from "./batch.ts";
-import { answer, CollectorRefusal, jsonResponse, notThere, refusalAnswer } from "./codes.ts";
+import { answer, CollectorRefusal, jsonResponse, notFoundResponse, refusalResponse } from "./codes.ts";
 import type { CollectorTwin } from "./collector-twin.ts";
 import { health, NEARLY } from "./health.ts";
-import { madeOfTables } from "./made-of-tables.ts";
+import { memoizeByVersion } from "./made-of-tables.ts";
 import { type CollectorSettings, collectorSettings } from "./settings.ts";
 
 /** The vendor's own is 800 MiB, which is more than one process has to spare. */
@@ -37,11 +37,11 @@ function routes({ id, method, paths, summary, handle }: CollectorRoute): Operati
       if (twin.intake.closed) return answer("shuttingDown");
       const settings = collectorSettings(twin.tables);
       // Its port is closed then; who shares one with the rest of the instance finds nothing there.
-      if (settings.disabled) return notThere(404);
+      if (settings.disabled) return notFoundResponse(404);
       try {
         return await handle(request, twin, settings);
       } catch (error) {
-        if (error instanceof CollectorRefusal) return refusalAnswer(error);
+        if (error instanceof CollectorRefusal) return refusalResponse(error);
         // An indexer without room on its disk takes nothing from its queues, until they block.
         if (error instanceof StoreFull) return answer("busy");
         if (error instanceof QueueFull) return answer(settings.warns ? "queueFull" : "busy");
@@ -145,7 +145,7 @@ const unsupported: VendorResponse = {
 };
 
 /** The indexes of the table that are not switched off. */
-const declaredIndexes = madeOfTables((tables): ReadonlySet<string> => {
+const declaredIndexes = memoizeByVersion((tables): ReadonlySet<string> => {
   const rows = tables.table("indexes").all();
   return new Set(rows.flatMap(({ name, disabled }) => (disabled ? [] : [name])));
 });

@@ -5,7 +5,7 @@
 import { isOn, sizeBytes, wholeNumber } from "../conf/values.ts";
 import { stanza } from "../world/stanza.ts";
 import type { LogQueryTables } from "../world/tables.ts";
-import { madeOfTables } from "./made-of-tables.ts";
+import { memoizeByVersion } from "./made-of-tables.ts";
 
 export interface CollectorSettings {
   readonly disabled: boolean;
@@ -28,12 +28,12 @@ export interface ChannelLimits {
 }
 
 /** What one process has to spare; the vendor's defaults are a hundred times as much. */
-const MOST_CHANNELS = 10_000;
-const MOST_PENDING_OF_CHANNEL = 100_000;
-const MOST_PENDING = 1_000_000;
+const MAX_CHANNELS = 10_000;
+const MAX_PENDING_OF_CHANNEL = 100_000;
+const MAX_PENDING = 1_000_000;
 const IDLE_S = 600;
 
-export const collectorSettings = madeOfTables(readSettings);
+export const collectorSettings = memoizeByVersion(readSettings);
 
 function readSettings(tables: LogQueryTables): CollectorSettings {
   const http = stanza(tables, "inputs/http");
@@ -45,11 +45,11 @@ function readSettings(tables: LogQueryTables): CollectorSettings {
     warns: http.backpressureState === "warn_at_80",
     queueBytes: sizeBytes(http.queueSize),
     channels: {
-      channels: atMost("max_number_of_ack_channel", MOST_CHANNELS),
-      pending: atMost("max_number_of_acked_requests_pending_query", MOST_PENDING),
+      channels: atMost("max_number_of_ack_channel", MAX_CHANNELS),
+      pending: atMost("max_number_of_acked_requests_pending_query", MAX_PENDING),
       pendingOfChannel: atMost(
         "max_number_of_acked_requests_pending_query_per_ack_channel",
-        MOST_PENDING_OF_CHANNEL,
+        MAX_PENDING_OF_CHANNEL,
       ),
       idleMs: isOn(http.ackIdleCleanup) ? wholeNumber(http.maxIdleTime, IDLE_S) * 1000 : undefined,
     },

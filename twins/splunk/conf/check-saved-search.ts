@@ -3,7 +3,7 @@
 import type { Knowledge } from "../spl/context/knowledge.ts";
 import { parseSearch } from "../spl/parse-search.ts";
 import { SplError } from "../spl/spl-error.ts";
-import { misfit } from "./forms.ts";
+import { findInvalid } from "./forms.ts";
 import { savedSearchForms } from "./saved-search-forms.ts";
 
 type Settings = Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export function settingProblem(
   knowledge: Pick<Knowledge, "macro">,
   others: Settings = {},
 ): string | undefined {
-  const wrong = misfit(savedSearchForms, given, { ...others, ...given });
+  const wrong = findInvalid(savedSearchForms, given, { ...others, ...given });
   if (wrong?.name === "cron_schedule") return `Invalid cron_schedule="${wrong.value}".`;
   if (wrong !== undefined) return `Invalid value "${wrong.value}" for argument "${wrong.name}".`;
   return conditionProblem(given.alert_condition, knowledge);
@@ -37,7 +37,7 @@ function conditionProblem(condition = "", knowledge: Pick<Knowledge, "macro">): 
 
 /** As for a row of the world, where macros may be written after what uses them. */
 export function rowProblem(settings: Settings): string | undefined {
-  const wrong = misfit(savedSearchForms, settings);
+  const wrong = findInvalid(savedSearchForms, settings);
   if (wrong !== undefined) return `${wrong.name} must be ${wrong.form.what}`;
   const { alert_condition = "" } = settings;
   if (alert_condition.includes("`")) return undefined;

@@ -62,7 +62,7 @@ function numberOf(text: string, index: number): number | undefined {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** A schedule that has not come for so long never does: the 30th of February. */
-const FAR_DAYS = 366 * 8;
+const MAX_DAYS_AHEAD = 366 * 8;
 
 /** The next times after a moment, milliseconds since the epoch; fewer when it does not come so often before `untilMs`. */
 export function nextTimes(
@@ -75,7 +75,7 @@ export function nextTimes(
   const zone = findTimeZone(timeZone) ?? utc;
   const times: number[] = [];
   const first = Math.floor((afterMs + zone.offsetAt(afterMs)) / DAY_MS) * DAY_MS;
-  for (let day = 0; day < FAR_DAYS && times.length < count; day++) {
+  for (let day = 0; day < MAX_DAYS_AHEAD && times.length < count; day++) {
     const localDay = first + day * DAY_MS;
     if (!isDay(cron, new Date(localDay))) continue;
     for (const hour of cron.hours) {

@@ -100,7 +100,7 @@ export const list = matching(/^\[[\s\S]*\]$/, 'a list such as ["host","source"]'
  * The first of some settings that is not of its form. Nothing is what a setting is when nobody says otherwise.
  * @param others what else stands in the stanza
  */
-export function misfit(
+export function findInvalid(
   forms: Forms,
   settings: Readonly<Record<string, string>>,
   others: Readonly<Record<string, string>> = settings,

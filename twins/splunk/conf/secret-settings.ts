@@ -9,13 +9,11 @@ export function isSecretSetting(name: string): boolean {
 }
 
 /** The value of a setting as it is kept: a secret's digest, marked as the vendor marks what it has encrypted. */
-export function keptSetting(name: string, value: string): string {
+export function sealSecret(name: string, value: string): string {
   if (value === "" || !isSecretSetting(name) || value.startsWith(sealedMark)) return value;
   return sealedMark + createHash("sha256").update(value).digest("base64");
 }
 
-export function keptSettings(settings: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [name, keptSetting(name, value)]),
-  );
+export function sealSecrets(settings: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, sealSecret(name, value)]));
 }

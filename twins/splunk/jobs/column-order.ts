@@ -1,7 +1,7 @@
-/** In which order results show their fields. */
+/** The order in which results show their fields. */
 import type { Pipeline } from "../spl/syntax/ast.ts";
 
-/** Commands that put a row together: its fields are in the order in which they do. */
+/** Commands that compose rows, and so set the order of the fields. */
 const shaping: ReadonlySet<string> = new Set([
   ...[
     "chart",
@@ -33,8 +33,8 @@ export function shapesRows({ commands }: Pick<Pipeline, "commands">): boolean {
   return commands.some(({ name }) => shaping.has(name));
 }
 
-/** The columns as results show them: by their names, unless a command has put them in an order. */
-export function orderedColumns<Column extends { readonly name: string }>(
+/** Orders columns by name, unless a command has set their order. */
+export function orderColumns<Column extends { readonly name: string }>(
   columns: readonly Column[],
   pipeline: Pick<Pipeline, "commands">,
 ): readonly Column[] {

@@ -1,4 +1,4 @@
-/** Work that can be made to wait. */
+/** Holds work back: `pass` waits while the gate is closed. */
 export class Gate {
   #opened: Promise<void> | undefined;
   #open: (() => void) | undefined;
@@ -19,7 +19,7 @@ export class Gate {
     this.#open = undefined;
   }
 
-  /** Resolves when it is open. */
+  /** Resolves when the gate is open. */
   async pass(): Promise<void> {
     while (this.#opened !== undefined) await this.#opened;
   }

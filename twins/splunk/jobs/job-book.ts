@@ -1,30 +1,30 @@
-/** The jobs of a twin: those of its rows. A row that goes ends its search; a row that came from a snapshot is searched again. */
+/** The jobs behind the rows of `jobs`: removing a row ends its search, and a row from a snapshot is searched again. */
 import type { JobArtifact } from "../spl/context/knowledge.ts";
 import { limit } from "../spl/relation/order.ts";
 import { emptyRows, type Rows } from "../spl/relation/rows.ts";
-import { rightsOfName } from "../world/access.ts";
+import { rightsOfAccount } from "../world/access.ts";
 import type { JobRow } from "../world/tables.ts";
 import { Job, type JobParts } from "./job.ts";
 import { DEFAULT_TTL_S, type JobRequest } from "./job-request.ts";
 import { Slots } from "./slots.ts";
 
-/** Searches that run at a time, and those that may wait for their turn. */
-export const MOST_RUNNING = 10;
-export const MOST_WAITING = 100;
-/** Values of results that are kept in all. Beyond that the oldest finished jobs let go of theirs, and are searched again when need be. */
-const MOST_VALUES = 4_000_000;
+/** Searches that run at a time, and searches that may wait. */
+export const MAX_RUNNING = 10;
+export const MAX_WAITING = 100;
+/** Maximum of result values to keep in memory. Beyond it the least recently used results are dropped, and found again on demand. */
+const MAX_RESULT_VALUES = 4_000_000;
 
-/** Too many searches wait already. */
+/** The queue of waiting searches is full. */
 export class TooManySearches extends Error {}
 
-/** What results are said to need on a disk. */
+/** Reported disk usage of a job's results. */
 export function diskUsageBytes({ result_count }: Pick<JobRow, "result_count">): number {
   return result_count * 256 + 8192;
 }
 
 const MEGABYTE = 1_048_576;
 
-/** The results of somebody's searches are as large as they may be. */
+/** The results of an account's searches reached their quota. */
 export class DiskQuotaReached extends Error {
   readonly usedMb: number;
   constructor(usedMb: number) {
@@ -35,30 +35,30 @@ export class DiskQuotaReached extends Error {
 
 export class JobBook {
   readonly #parts: JobParts;
-  /** The one used last at the end. */
+  /** By sid, the most recently used last. */
   readonly #live = new Map<string, Job>();
-  readonly #mostValues: number;
+  readonly #maxValues: number;
   readonly #unwatch: () => void;
-  #made = 0;
-  /** Before that no job expires. */
-  #expiresMs = Number.NEGATIVE_INFINITY;
+  #sidCount = 0;
+  /** No job expires before this time. */
+  #nextExpiryMs = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: Omit<JobParts, "slots" | "over">, { mostValues = MOST_VALUES } = {}) {
-    this.#mostValues = mostValues;
-    this.#parts = { ...parts, slots: new Slots(MOST_RUNNING), over: () => this.#makeRoom() };
+  constructor(parts: Omit<JobParts, "slots" | "onFinished">, { maxValues = MAX_RESULT_VALUES } = {}) {
+    this.#maxValues = maxValues;
+    this.#parts = { ...parts, slots: new Slots(MAX_RUNNING), onFinished: () => this.#evictResults() };
     this.#unwatch = parts.tables.watch(({ table, change, row }) => {
       if (table !== "jobs") return;
-      if (change === "reset") this.#expiresMs = Number.NEGATIVE_INFINITY;
-      if (change === "reset" || change === "remove") this.#dropLost();
-      else this.#expiresMs = Math.min(this.#expiresMs, Date.parse(String(row?.expires_at)));
+      if (change === "reset") this.#nextExpiryMs = Number.NEGATIVE_INFINITY;
+      if (change === "reset" || change === "remove") this.#dropRemoved();
+      else this.#nextExpiryMs = Math.min(this.#nextExpiryMs, Date.parse(String(row?.expires_at)));
     });
   }
 
   /** @throws SplError of phase `dispatch`, TooManySearches, DiskQuotaReached */
   start(request: JobRequest): Job {
     this.#expire();
-    if (this.#parts.slots.waiting >= MOST_WAITING) throw new TooManySearches();
-    this.#checkDisk(request);
+    if (this.#parts.slots.waiting >= MAX_WAITING) throw new TooManySearches();
+    this.#checkDiskQuota(request);
     const sid = request.sid ?? this.#newSid();
     const job = new Job(this.#parts, request, sid);
     const { earliestMs, latestMs } = request.range;
@@ -84,32 +84,32 @@ export class JobBook {
     return job;
   }
 
-  #checkDisk({ owner, diskQuotaMb = 0 }: JobRequest): void {
+  #checkDiskQuota({ owner, diskQuotaMb = 0 }: JobRequest): void {
     if (diskQuotaMb === 0) return;
     const rows = this.#parts.tables.table("jobs").all();
-    // So few cannot be too large.
+    // Shortcut: even with the largest results, this many jobs stay below the quota.
     if (rows.length * diskUsageBytes({ result_count: 50_000 }) <= diskQuotaMb * MEGABYTE) return;
     const bytes = rows.reduce((sum, row) => sum + (row.owner === owner ? diskUsageBytes(row) : 0), 0);
     if (bytes > diskQuotaMb * MEGABYTE) throw new DiskQuotaReached(Math.round(bytes / MEGABYTE));
   }
 
-  /** The job, unless it has expired. */
+  /** Finds a job that has not expired. */
   find(sid: string): Job | undefined {
     this.#expire();
     const row = this.#parts.tables.table("jobs").get(sid);
     if (!row) return undefined;
-    const job = this.#live.get(sid) ?? this.#again(row);
-    job.attention.draw();
-    // The one used last is the last to let go of its results.
+    const job = this.#live.get(sid) ?? this.#restore(row);
+    job.presence.touch();
+    // Moves the job to the end of the eviction order.
     this.#live.delete(sid);
     this.#live.set(sid, job);
-    // What was at work when a snapshot was taken goes on.
+    // A job that was running when its snapshot was taken runs again.
     if (!job.isOver) void job.done;
     return job;
   }
 
-  /** The latest search that was the same, and was started no longer than so many seconds ago. */
-  alike({ search, owner, app, given }: JobRequest, seconds: number): Job | undefined {
+  /** Finds the latest equal search that started within the last `seconds`. */
+  findReusable({ search, owner, app, given }: JobRequest, seconds: number): Job | undefined {
     const sinceMs = this.#parts.clock.now() - seconds * 1000;
     const same = (of: JobRow["request"]) =>
       ["earliest_time", "latest_time", "now"].every((name) => of[name] === given[name]);
@@ -119,26 +119,26 @@ export class JobBook {
     });
   }
 
-  /** How many searches of somebody run. */
-  runningOf(owner: string): number {
-    return this.#parts.slots.runningOf(owner);
+  /** Number of running searches of an owner. */
+  countRunning(owner: string): number {
+    return this.#parts.slots.countRunning(owner);
   }
 
   /** All jobs, the latest first. */
   list(): Job[] {
     this.#expire();
     const jobs = this.#parts.tables.table("jobs").all();
-    return jobs.map((row) => this.#live.get(row.sid) ?? this.#again(row)).reverse();
+    return jobs.map((row) => this.#live.get(row.sid) ?? this.#restore(row)).reverse();
   }
 
-  /** Ends a job and forgets it. */
+  /** Ends a job and removes it. */
   remove(sid: string): void {
     this.#parts.tables.table("jobs").remove(sid);
   }
 
   /**
-   * Rows of a finished job, or of one of a saved search (`owner:app:name`), the latest first.
-   * @param user who wants them: others' jobs there are for administrators alone
+   * Waits for a job and returns its rows: the job of a sid, or the latest but `offset` of a saved search (`owner:app:name`).
+   * @param user reads the rows, and must be allowed to
    */
   async results(
     name: string,
@@ -151,18 +151,18 @@ export class JobBook {
     if (part === "results" || job.isEvents || job.rows === undefined) return job.rows;
     if (job.events === undefined || !job.keepsEvents) return emptyRows;
     const { maxCount } = job.request;
-    const context = await job.reopened(new AbortController().signal);
+    const context = await job.openContext(new AbortController().signal);
     return context.run(limit(job.events, maxCount), maxCount);
   }
 
   #mayRead(user: string, { request, row }: Job): boolean {
     if (request.owner === user) return true;
-    const { capabilities, roles } = rightsOfName(this.#parts.tables, user);
+    const { capabilities, roles } = rightsOfAccount(this.#parts.tables, user);
     if (capabilities.has("admin_all_objects")) return true;
     return row?.readers.some((one) => one === "*" || one === user || roles.has(one)) ?? false;
   }
 
-  /** Ends everything. */
+  /** Ends all jobs. */
   async stop(): Promise<void> {
     this.#unwatch();
     const jobs = [...this.#live.values()];
@@ -171,8 +171,8 @@ export class JobBook {
     await Promise.allSettled(jobs.map(({ done }) => done));
   }
 
-  /** A job that came from a snapshot has no results: they are found again when somebody asks for them. */
-  #again(row: JobRow): Job {
+  /** Rebuilds a job from a snapshot's row. Its results are found again on demand. */
+  #restore(row: JobRow): Job {
     const time = (text: string | null) => (text === null ? undefined : Date.parse(text));
     const job = new Job(
       this.#parts,
@@ -214,28 +214,28 @@ export class JobBook {
   #newSid(): string {
     const seconds = Math.floor(this.#parts.clock.now() / 1000);
     let sid: string;
-    do sid = `${seconds}.${++this.#made}`;
+    do sid = `${seconds}.${++this.#sidCount}`;
     while (this.#parts.tables.table("jobs").get(sid));
     return sid;
   }
 
-  /** Jobs whose time is over are forgotten, and those that nobody asks for; one that is at work is not over. */
+  /** Removes finished jobs whose time to live is over, and jobs that `auto_cancel` ends. */
   #expire(): void {
     const nowMs = this.#parts.clock.now();
-    for (const [sid, job] of this.#live) if (job.attention.isLost) this.remove(sid);
-    if (nowMs < this.#expiresMs) return;
+    for (const [sid, job] of this.#live) if (job.presence.isAbandoned) this.remove(sid);
+    if (nowMs < this.#nextExpiryMs) return;
     let next = Number.POSITIVE_INFINITY;
     for (const { sid, state, expires_at } of this.#parts.tables.table("jobs").all()) {
       const expiresMs = Date.parse(expires_at);
       const isOver = state === "DONE" || state === "FAILED";
       if (isOver && expiresMs <= nowMs) this.remove(sid);
-      // One that is at work says anew when it is over.
+      // A running job sets its expiry anew when it ends.
       else if (isOver) next = Math.min(next, expiresMs);
     }
-    this.#expiresMs = next;
+    this.#nextExpiryMs = next;
   }
 
-  #dropLost(): void {
+  #dropRemoved(): void {
     const jobs = this.#parts.tables.table("jobs");
     for (const [sid, job] of this.#live) {
       if (jobs.get(sid)) continue;
@@ -244,14 +244,14 @@ export class JobBook {
     }
   }
 
-  /** Has the oldest finished jobs let go of their results when all together are too much; never the latest. */
-  #makeRoom(): void {
+  /** Drops the results of the least recently used jobs while all together exceed the maximum; never those of the latest. */
+  #evictResults(): void {
     const finished = [...this.#live.values()].filter(({ rows }) => rows !== undefined);
     let values = finished.reduce((sum, job) => sum + valuesOf(job), 0);
     for (const job of finished.slice(0, -1)) {
-      if (values <= this.#mostValues) return;
+      if (values <= this.#maxValues) return;
       values -= valuesOf(job);
-      job.forget();
+      job.dropResults();
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What a job has to say: messages for its owner, and the lines of its log. */
+/** The messages of a job for its owner, and the lines of its search.log. */
 import type { OutOfMemory } from "@offhook/log-store/store/log-store";
 import type { Clock } from "@offhook/platform/base/clock";
 import type { SearchMessage } from "../spl/spl-error.ts";
@@ -6,15 +6,15 @@ import type { SearchMessage } from "../spl/spl-error.ts";
 export interface LogLine {
   atMs: number;
   level: "INFO" | "WARN" | "ERROR";
-  /** The part of splunkd that would say it. */
+  /** The part of splunkd that would write the line. */
   component: string;
   text: string;
 }
 
-const MOST_LINES = 2_000;
-const MOST_MESSAGES = 100;
-/** Statements can be as long as the values in them. */
-const MOST_CHARACTERS = 4_000;
+const MAX_LINES = 2_000;
+const MAX_MESSAGES = 100;
+/** A statement is as long as the values in it. */
+const MAX_LINE_CHARACTERS = 4_000;
 
 export class JobNotes {
   readonly messages: SearchMessage[] = [];
@@ -26,14 +26,14 @@ export class JobNotes {
   }
 
   note(component: string, text: string, level: LogLine["level"] = "INFO"): void {
-    if (this.lines.length >= MOST_LINES) return;
-    this.lines.push({ atMs: this.#clock.now(), level, component, text: text.slice(0, MOST_CHARACTERS) });
+    if (this.lines.length >= MAX_LINES) return;
+    this.lines.push({ atMs: this.#clock.now(), level, component, text: text.slice(0, MAX_LINE_CHARACTERS) });
   }
 
   say(...messages: readonly SearchMessage[]): void {
     for (const message of messages) {
-      if (this.messages.length >= MOST_MESSAGES) return;
-      // A part of the search may run again, for a preview.
+      if (this.messages.length >= MAX_MESSAGES) return;
+      // A preview runs parts of the search again.
       if (this.messages.some(({ type, text }) => type === message.type && text === message.text)) continue;
       this.messages.push(message);
       const level = message.type === "WARN" ? "WARN" : message.type === "INFO" ? "INFO" : "ERROR";
@@ -43,9 +43,9 @@ export class JobNotes {
 }
 
 /**
- * What splunkd says of a search process that its memory tracker has ended.
+ * Splunkd's message about a search process that its memory tracker ended.
  * Source: https://docs.splunk.com/Documentation/Splunk/9.3.0/Search/Limitsearchprocessmemoryusage
- * @param sid of the job; absent where a request searches without one
+ * @param sid absent where a request searches without a job
  */
 export function memoryExceeded({ limitBytes }: OutOfMemory, sid?: string): string {
   const limit = (limitBytes / 2 ** 20).toFixed(6);

@@ -1,41 +1,41 @@
-/** What a search is started with. */
+/** The request that starts a search. */
 import type { TimeRange } from "../spl/time/time-range.ts";
-import type { RowOutlet } from "./row-outlet.ts";
+import type { RowStream } from "./row-stream.ts";
 
 export type ExecMode = "normal" | "blocking" | "oneshot";
 
 export interface JobRequest {
-  /** The search, whose first word is a command. */
+  /** The search; its first word is a command. */
   readonly search: string;
   readonly owner: string;
   readonly app: string;
-  /** The sid that it is to have; one is made when absent. */
+  /** The job's sid; generated when absent. */
   readonly sid: string | undefined;
   readonly savedSearch: string | undefined;
-  /** Whose saved search it is. */
+  /** Owner of the saved search. */
   readonly savedSearchOwner?: string | undefined;
-  /** Who may look at it beside its owner: roles, users, `*` for everybody. Absent: nobody. */
+  /** Roles and users that may read the job beside its owner; `*` is everybody. Absent: nobody. */
   readonly readers?: readonly string[];
   readonly label: string;
   readonly range: TimeRange;
-  /** `now()`, when it is not the sandbox's clock. */
+  /** `now()` of the search; absent: the sandbox's clock. */
   readonly nowMs: number | undefined;
-  /** Rows of the result that are kept. */
+  /** Maximum of result rows to keep. */
   readonly maxCount: number;
-  /** Where all of the rows go instead, if they are not kept. */
-  readonly outlet?: RowOutlet;
-  /** Seconds after which it is ended with what it has; 0: as long as it takes. */
+  /** Receives all rows, which are not kept then. */
+  readonly stream?: RowStream;
+  /** Seconds after which the search ends with what it has; 0: no limit. */
   readonly maxTimeS: number;
-  /** Seconds it is kept for when it is over. */
+  /** Seconds that the finished job is kept. */
   readonly ttlS: number;
-  /** Most buckets of its timeline; 0: it has none, and no summary. */
+  /** Maximum of timeline buckets; 0: no timeline and no summary. */
   readonly statusBuckets: number;
   readonly priority: number;
-  /** Searches that its owner may run at a time; 0: any number. */
+  /** Searches that the owner may run at a time; 0: any number. */
   readonly quota: number;
-  /** MB that the results of its owner's searches may have; absent or 0: any number. */
+  /** Megabytes that the results of the owner's searches may take; absent or 0: no limit. */
   readonly diskQuotaMb?: number;
-  /** As they were given, for `request` of the job. */
+  /** The arguments as sent, which the job shows as its `request`. */
   readonly given: Readonly<Record<string, string | string[]>>;
 }
 

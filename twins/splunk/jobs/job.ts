@@ -1,4 +1,4 @@
-/** A search at work, or done: what is behind its row in the world. */
+/** A running or finished search: the live object behind a row of `jobs`. */
 import {
   type LogStore,
   OutOfMemory,
@@ -15,22 +15,22 @@ import { emptyRows, type Rows } from "../spl/relation/rows.ts";
 import { SplError } from "../spl/spl-error.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { JobRow, LogQueryTables, logQueryTables } from "../world/tables.ts";
-import { Attention } from "./attention.ts";
+import { ClientPresence } from "./client-presence.ts";
 import { eventCommands } from "./compile-search.ts";
-import { type JobFigures, jobFigures } from "./event-figures.ts";
+import { countEvents, type EventCounts } from "./event-statistics.ts";
 import { Gate } from "./gate.ts";
 import { JobNotes, memoryExceeded } from "./job-notes.ts";
 import { type JobOptions, jobOptionsOf } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
-import { type JobSearch, LONGEST_MS, type RunParts, type RunWatch, SearchRun } from "./search-run.ts";
+import { type JobSearch, MAX_RUN_MS, type RunHooks, type RunParts, SearchRun } from "./search-run.ts";
 import type { Claim, Slots } from "./slots.ts";
 
-/** How long a question to a job that is over may take. */
-const AFTERWARDS_MS = 60_000;
-/** What to do about a search that has run out of memory. */
-const SEARCH_LESS =
+/** Longest statement over a finished job. */
+const FOLLOW_UP_MS = 60_000;
+/** Advice for a search that ran out of memory. */
+const OUT_OF_MEMORY_ADVICE =
   "Search a shorter time, name the fields that are needed with 'fields' before the commands that look at all rows, or ask for fewer results with 'head'.";
-/** What splunkd says of a search process that has died of a mistake of its own. */
+/** Splunkd's message about a search process that crashed. */
 const SEARCH_DIED =
   'Search process did not exit cleanly, exit_code=255, description="exited with code 255". Please look in search.log for this peer in the Job Inspector for more info.';
 
@@ -38,8 +38,8 @@ export interface JobParts extends RunParts {
   readonly tables: LogQueryTables;
   readonly clock: Clock;
   readonly slots: Slots;
-  /** Called when a search is over. */
-  over(): void;
+  /** Called when a search ends. */
+  onFinished(): void;
 }
 
 type Changes = Partial<NewRowOf<typeof logQueryTables.jobs.columns>>;
@@ -51,24 +51,24 @@ export class Job implements JobSearch {
   readonly createdMs: number;
   readonly notes: JobNotes;
   readonly options: JobOptions;
-  readonly attention: Attention;
-  /** Whether it shows what it has found while it goes on; `undefined`: to who asks, though nobody has wanted it. */
+  readonly presence: ClientPresence;
+  /** Whether the running search shows previews; `undefined`: shows them although no client enabled them. */
   previews: boolean | undefined;
   readonly #parts: JobParts;
   readonly #run: SearchRun;
   readonly #gate = new Gate();
-  /** The state it was in when it paused. */
+  /** The state before the pause. */
   #pausedIn: JobRow["state"] | undefined;
   #previewCount = 0;
   #done: Promise<void> | undefined;
-  /** Its row says how it ended, but its results are not here: it is searched again, and the row stays as it is. */
-  #again = false;
-  /** What is wrong with the text of the search that splunkd finds when the search is at work already. */
-  readonly #refused: SplError | undefined;
+  /** The search runs again to find its dropped results; its row keeps the first outcome. */
+  #isRerun = false;
+  /** An error in the search text that splunkd reports only once the job runs. */
+  readonly #parseError: SplError | undefined;
   #rows: Rows | undefined;
-  #figures: Promise<JobFigures | undefined> | undefined;
+  #eventCounts: Promise<EventCounts | undefined> | undefined;
 
-  /** @throws SplError of phase `dispatch` when the search cannot be read; nothing is begun then */
+  /** @throws SplError of phase `dispatch` when the search cannot be parsed */
   constructor(parts: JobParts, request: JobRequest, sid: string) {
     this.#parts = parts;
     this.request = request;
@@ -76,7 +76,7 @@ export class Job implements JobSearch {
     this.createdMs = Math.floor(parts.clock.now());
     this.notes = new JobNotes(parts.clock);
     this.options = jobOptionsOf(request.given);
-    this.attention = new Attention(parts.clock, this.options, this.createdMs, () => {
+    this.presence = new ClientPresence(parts.clock, this.options, this.createdMs, () => {
       const finishedAt = this.row?.finished_at;
       return finishedAt ? Date.parse(finishedAt) : undefined;
     });
@@ -86,14 +86,14 @@ export class Job implements JobSearch {
     } catch (error) {
       if (!(error instanceof SplError) || error.phase === "dispatch") throw error;
       this.pipeline = { commands: [], text: request.search };
-      this.#refused = error;
+      this.#parseError = error;
     }
     this.#run = new SearchRun(parts, this);
   }
 
-  /** Settles when the search is over, however it ended; begins it if nobody has yet. Its row is there by then. */
+  /** Starts the search on first use; resolves when it ends, in whatever way. The row must exist by then. */
   get done(): Promise<void> {
-    this.#done ??= Promise.resolve().then(() => this.#live());
+    this.#done ??= Promise.resolve().then(() => this.#execute());
     return this.#done;
   }
 
@@ -101,12 +101,12 @@ export class Job implements JobSearch {
     return this.#parts.tables.table("jobs").get(this.sid);
   }
 
-  /** The result, once there is one. */
+  /** Absent until the search is done, and after its results were dropped. */
   get rows(): Rows | undefined {
     return this.#rows;
   }
 
-  /** What gives the result; absent until the search is compiled. */
+  /** The result as a relation; absent until the search is compiled. */
   get result(): Relation | undefined {
     return this.#run.compiled?.result;
   }
@@ -116,30 +116,30 @@ export class Job implements JobSearch {
     return this.result?.kind === "events";
   }
 
-  /** The events that it found, before any transforming command; absent until they are known, and when there are none. */
+  /** The events before any transforming command; absent until the search is compiled, and for a search without events. */
   get events(): Relation | undefined {
     return this.#run.compiled?.events;
   }
 
-  /** Whether the events of a report can be looked at afterwards: `verbose` keeps them, and so does a timeline. */
+  /** Whether the events of a report stay available: with `verbose`, or with a timeline. */
   get keepsEvents(): boolean {
     const { level } = this.options;
     if (level === undefined || level === "verbose" || this.request.statusBuckets > 0) return true;
     return eventCommands(this.pipeline) === this.pipeline.commands.length;
   }
 
-  /** How much of the search is done, from 0 to 1. */
+  /** Progress, from 0 to 1. */
   get progress(): number {
     return this.isOver ? 1 : this.#run.progress;
   }
 
-  /** Seconds that it has run, until now or until it was over. */
+  /** Seconds of the run, up to now or to its end. */
   get runDurationS(): number {
     const row = this.row;
     return row && this.isOver ? row.run_duration_s : this.#run.elapsedS;
   }
 
-  /** Seconds that parts of it took, by the names that `performance` has for them. */
+  /** Seconds that the parts of the run took, by their names in `performance`. */
   get durations(): ReadonlyMap<string, number> {
     return this.#run.durations;
   }
@@ -157,17 +157,17 @@ export class Job implements JobSearch {
     return this.#parts.store();
   }
 
-  /** For what is asked of the job when it is over: a search over its results, its events. It ends with `signal`. */
-  reopened(signal: AbortSignal): Promise<SearchContext> {
-    return this.#run.beside(signal, AFTERWARDS_MS);
+  /** A context for follow-up statements, such as a search over the results. Ends with `signal`. */
+  openContext(signal: AbortSignal): Promise<SearchContext> {
+    return this.#run.openContext(signal, FOLLOW_UP_MS);
   }
 
-  /** How many previews it has shown. */
+  /** Number of previews shown. */
   get previewCount(): number {
     return this.#previewCount;
   }
 
-  previewed(): void {
+  countPreview(): void {
     this.#previewCount++;
   }
 
@@ -186,7 +186,7 @@ export class Job implements JobSearch {
     this.#gate.open();
   }
 
-  /** Ends it with the rows it has. */
+  /** Ends the search with the rows it has. */
   finalize(): void {
     if (this.isOver) return;
     this.notes.note("DispatchManager", "finalized");
@@ -194,58 +194,58 @@ export class Job implements JobSearch {
     this.#gate.open();
   }
 
-  /** Ends it for good. Its row is removed by whoever calls this. */
+  /** Ends the search without rows. The caller removes the job's row. */
   cancel(): void {
     if (this.#rows === undefined) this.#run.cancel();
     this.#gate.open();
   }
 
-  /** Lets the results go, to save memory: they are found again when somebody asks for them. */
-  forget(): void {
+  /** Drops the results to free memory; the next use of `done` finds them again. */
+  dropResults(): void {
     if (!this.isOver) return;
     this.#rows = undefined;
     this.#done = undefined;
   }
 
-  /** Figures of its events: counted when somebody asks the first time; `undefined` for a search that has none. */
-  async figures(): Promise<JobFigures | undefined> {
+  /** Counts the events of the search, once; `undefined` for a search without events. */
+  async countEvents(): Promise<EventCounts | undefined> {
     if (this.isOver) await this.done;
     if (this.events === undefined || this.row?.state !== "DONE") return undefined;
-    this.#figures ??= this.#count();
+    this.#eventCounts ??= this.#count();
     try {
-      return await this.#figures;
+      return await this.#eventCounts;
     } catch (error) {
-      this.#figures = undefined;
+      this.#eventCounts = undefined;
       throw error;
     }
   }
 
-  /** What there is to see already: of a search that goes on, the first of its events. */
+  /** The result, or the first events that a running search found. */
   async preview(maxRows: number): Promise<Rows> {
     if (this.#rows) return this.#rows;
     return this.isOver ? emptyRows : this.#run.firstEvents(maxRows);
   }
 
-  async #live(): Promise<void> {
-    let free: (() => void) | undefined;
-    this.#again = this.isOver;
+  async #execute(): Promise<void> {
+    let release: (() => void) | undefined;
+    this.#isRerun = this.isOver;
     try {
-      if (this.#refused) throw this.#refused;
-      free = await this.#parts.slots.take(this.#claim, this.#run.signal);
+      if (this.#parseError) throw this.#parseError;
+      release = await this.#parts.slots.acquire(this.#claim, this.#run.signal);
       this.#finish(await this.#run.rows(this.#watch));
     } catch (error) {
       if (this.#run.finalized) {
         this.#update({ state: "FINALIZING" });
-        this.#finish(await this.#run.earlyRows());
+        this.#finish(await this.#run.partialRows());
       } else if (this.row !== undefined) this.#fail(error);
     } finally {
-      free?.();
-      this.#parts.over();
-      this.request.outlet?.end();
+      release?.();
+      this.#parts.onFinished();
+      this.request.stream?.end();
     }
   }
 
-  /** Its place among those that wait: `setpriority` changes it. */
+  /** The claim for a slot; `setpriority` changes its priority while it waits. */
   get #claim(): Claim {
     const { owner, quota, priority } = this.request;
     const row = () => this.row;
@@ -258,23 +258,23 @@ export class Job implements JobSearch {
     };
   }
 
-  /** A run goes on when the gate is open, and somebody still asks about it. */
-  readonly #watch: RunWatch = {
+  /** Makes the run wait at a closed gate, and applies `auto_cancel` and `auto_pause`. */
+  readonly #watch: RunHooks = {
     enter: async (state) => {
       await this.#gate.pass();
       this.#update({ state });
     },
     before: async () => {
-      if (this.attention.isLost) this.cancel();
-      if (this.attention.takePause()) this.pause();
+      if (this.presence.isAbandoned) this.cancel();
+      if (this.presence.pauseOnce()) this.pause();
       await this.#gate.pass();
     },
   };
 
   #finish(rows: Rows): void {
     this.#rows = rows;
-    const result_count = this.request.outlet?.given ?? rows.rows.length;
-    this.#over({ state: "DONE", result_count, finalized: this.#run.finalized });
+    const result_count = this.request.stream?.rowCount ?? rows.rows.length;
+    this.#recordEnd({ state: "DONE", result_count, finalized: this.#run.finalized });
   }
 
   #fail(error: unknown): void {
@@ -289,17 +289,17 @@ export class Job implements JobSearch {
     } else if (error instanceof OutOfMemory) {
       this.notes.say(
         { type: "FATAL", text: memoryExceeded(error, this.sid) },
-        { type: "INFO", text: SEARCH_LESS },
+        { type: "INFO", text: OUT_OF_MEMORY_ADVICE },
       );
     } else {
       this.#parts.log.error({ err: error, sid: this.sid }, "a search failed");
       this.notes.note("SearchProcess", "the search process failed; the log of the twins says why", "ERROR");
       this.notes.say({ type: "FATAL", text: SEARCH_DIED });
     }
-    this.#over({ state: "FAILED" });
+    this.#recordEnd({ state: "FAILED" });
   }
 
-  #over(changes: Changes): void {
+  #recordEnd(changes: Changes): void {
     const nowMs = Math.floor(this.#parts.clock.now());
     const seconds = this.#run.elapsedS;
     const expiresMs = nowMs + (this.row?.ttl_s ?? this.request.ttlS) * 1000;
@@ -313,16 +313,16 @@ export class Job implements JobSearch {
     this.notes.note("dispatchRunner", `dispatchState=${changes.state} runDuration=${seconds.toFixed(3)}`);
   }
 
-  async #count(): Promise<JobFigures | undefined> {
+  async #count(): Promise<EventCounts | undefined> {
     if (this.#run.compiled === undefined) return undefined;
     const store = await this.#parts.store();
-    const figures = await jobFigures(store, this.#run.compiled, { deadlineMs: LONGEST_MS });
-    if (figures) this.#write({ event_count: figures.found.count, scan_count: figures.scanned });
-    return figures;
+    const counts = await countEvents(store, this.#run.compiled, { deadlineMs: MAX_RUN_MS });
+    if (counts) this.#write({ event_count: counts.found.count, scan_count: counts.scanned });
+    return counts;
   }
 
   #update(changes: Changes): void {
-    if (!this.#again) this.#write(changes);
+    if (!this.#isRerun) this.#write(changes);
   }
 
   #write(changes: Changes): void {

@@ -1,4 +1,4 @@
-/** Which of the events' fields a search shows: `adhoc_search_level`. */
+/** The event fields that a search shows: `adhoc_search_level`. */
 
 import { outputsOf, project, type Relation } from "../spl/relation/relation.ts";
 import { matchingNames } from "../spl/relation/wildcards.ts";
@@ -6,18 +6,18 @@ import type { Pipeline } from "../spl/syntax/ast.ts";
 import { shapesRows } from "./column-order.ts";
 import type { JobOptions } from "./job-options.ts";
 
-/** Every event has them, and no search has to name them. */
+/** Fields of every event, which a search shows without naming them. */
 const standing: ReadonlySet<string> = new Set([
   ...["_cd", "_indextime", "_raw", "_sourcetype", "_subsecond", "_time", "host", "index", "linecount"],
   ...["source", "sourcetype", "splunk_server"],
 ]);
 
 /**
- * Events without the fields that nobody has asked for, when the search is a fast one. A field is kept when its name stands
- * anywhere in the search: one too many does no harm, one too few would be missed.
- * @param found the events as the first command has found them
+ * Drops the fields that a `fast` search does not ask for. Any occurrence of a field's name in the search keeps the field: one
+ * too many is harmless, one too few would be missed.
+ * @param found the events as the first command found them
  */
-export function withLevel(
+export function applySearchLevel(
   result: Relation,
   found: Relation | undefined,
   pipeline: Pick<Pipeline, "commands" | "text">,

@@ -10,28 +10,28 @@ export interface Results {
   readonly rows: Rows;
   /** Whether the rows are events. */
   readonly isEvents: boolean;
-  /** Where the same rows come from, when they are many: what is searched then, for they would not fit into a statement. */
+  /** The relation behind the rows; searched in their place when they are too many to be parameters of a statement. */
   readonly relation?: Relation | undefined;
 }
 
-/** So many events travel with the search over them. */
-const MOST_TRAVELLING = 2_000;
+/** Maximum of events to pass as parameters of a search over them. */
+const MAX_INLINE_EVENTS = 2_000;
 
-/** Where a job's events come from, unless they are few. */
-export function manyEvents(job: Job): Relation | undefined {
+/** The relation of a job's events when these exceed `MAX_INLINE_EVENTS`. */
+export function largeResultRelation(job: Job): Relation | undefined {
   const count = job.rows?.rows.length ?? 0;
-  if (!job.isEvents || job.result === undefined || count <= MOST_TRAVELLING) return undefined;
+  if (!job.isEvents || job.result === undefined || count <= MAX_INLINE_EVENTS) return undefined;
   return limit(job.result, count);
 }
 
-/** @returns what it finds, and the search that gives that as a whole. @throws SplError */
+/** @returns the rows found, and the pipeline of both searches together. @throws SplError */
 export async function searchResults(
   job: Job,
   { rows, isEvents, relation }: Results,
   search: string,
   signal: AbortSignal,
 ): Promise<{ rows: Rows; pipeline: Pick<Pipeline, "commands"> }> {
-  const context = await job.reopened(signal);
+  const context = await job.openContext(signal);
   const pipeline = context.parse(search);
   const input = relation ?? relationOf(rows, isEvents ? "events" : "report");
   const searched = await compilePipeline(pipeline, context, input);

@@ -1,4 +1,4 @@
-/** A search's work from its turn to its rows: it is compiled and run, and ended early when its owner or a limit wants that. */
+/** Compiles and runs a search that has its slot, and ends it early on request or at a limit. */
 import { performance } from "node:perf_hooks";
 import { type LogStore, QueryInterrupted } from "@offhook/log-store/store/log-store";
 import type { Logger } from "pino";
@@ -11,33 +11,32 @@ import type { Relation } from "../spl/relation/relation.ts";
 import { emptyRows, type Rows } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { NamespacedKnowledge } from "../world/knowledge.ts";
-import { type CompiledSearch, compileSearch, eventCommands } from "./compile-search.ts";
-import { withAddresses } from "./event-address.ts";
-import { eventFigures } from "./event-figures.ts";
+import { type CompiledSearch, compileSearch, eventCommands, narrowEvents } from "./compile-search.ts";
+import { addEventAddresses } from "./event-address.ts";
+import { eventStatistics } from "./event-statistics.ts";
 import type { JobNotes } from "./job-notes.ts";
 import type { JobOptions } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
-import { narrowed } from "./narrowed.ts";
-import { partOf, slicesOf } from "./result-slices.ts";
-import type { RowOutlet } from "./row-outlet.ts";
-import { withLevel } from "./search-level.ts";
+import { slicePart, sliceRows } from "./result-slices.ts";
+import type { RowStream } from "./row-stream.ts";
+import { applySearchLevel } from "./search-level.ts";
 
-/** The longest that a search may take when it sets no limit of its own. */
-export const LONGEST_MS = 600_000;
-/** Rows that a search which is ended early still shows, and how long finding them may take. */
-const EARLY_ROWS = 1_000;
-const EARLY_MS = 5_000;
+/** Longest run of a search without `max_time`. */
+export const MAX_RUN_MS = 600_000;
+/** Rows that a search shows when it ends early, and the time for finding them. */
+const PARTIAL_ROWS = 1_000;
+const PARTIAL_ROWS_MS = 5_000;
 
 export interface RunParts {
   readonly knowledge: NamespacedKnowledge;
   store(): Promise<LogStore>;
   readonly timeZone: string;
   readonly log: Logger;
-  /** Which events somebody finds at all; absent: any. */
+  /** The events that an account may find; absent: all. */
   access?(owner: string): EventAccess;
 }
 
-/** What is run. */
+/** The search to run. */
 export interface JobSearch {
   readonly sid: string;
   readonly request: JobRequest;
@@ -47,15 +46,15 @@ export interface JobSearch {
   readonly options: JobOptions;
 }
 
-export interface RunWatch {
-  /** The run waits for it before it enters the state. */
+export interface RunHooks {
+  /** Awaited before the run enters a state. */
   enter(state: "PARSING" | "RUNNING"): Promise<void>;
-  /** Called before each step, which waits for it. */
+  /** Awaited before each step. */
   before(): Promise<void>;
 }
 
 export class SearchRun {
-  /** Seconds that parts of it took, by the names that `performance` has for them. */
+  /** Seconds that the parts of the run took, by their names in `performance`. */
   readonly durations = new Map<string, number>();
   readonly #parts: RunParts;
   readonly #search: JobSearch;
@@ -63,14 +62,15 @@ export class SearchRun {
   #finalized = false;
   #context: SearchContext | undefined;
   #compiled: CompiledSearch | undefined;
-  /** Of the statement that runs. */
+  /** Progress of the running statement, from 0 to 1. */
   #share = 0;
-  /** Commands that are prepared. */
+  /** Number of prepared commands. */
   #prepared = 0;
-  /** Commands that have been begun. */
+  /** Number of commands whose preparation has begun. */
   #commands = 0;
-  #shown = 0;
-  /** When it had its turn, by the process's own clock; absent while it waits. */
+  /** The progress last reported, which never falls. */
+  #reported = 0;
+  /** Start of the run on the process's clock; absent while the search waits for its slot. */
   #startedAt: number | undefined;
 
   constructor(parts: RunParts, search: JobSearch) {
@@ -78,57 +78,57 @@ export class SearchRun {
     this.#search = search;
   }
 
-  /** Aborts when it is to end before its time. */
+  /** Aborts when the search is finalized or cancelled. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Whether it ends, or has ended, with the rows that it had by then. */
+  /** Whether the search ends, or has ended, early with the rows it had. */
   get finalized(): boolean {
     return this.#finalized;
   }
 
-  /** What gives the rows; absent until the search is compiled. */
+  /** Absent until the search is compiled. */
   get compiled(): CompiledSearch | undefined {
     return this.#compiled;
   }
 
-  /** How much of it is done, from 0 to less than 1: never less than it was. */
+  /** Progress, from 0 to below 1; it never falls. */
   get progress(): number {
-    this.#shown = Math.max(this.#shown, this.#done);
-    return Math.min(0.99, Math.round(this.#shown * 100_000) / 100_000);
+    this.#reported = Math.max(this.#reported, this.#done);
+    return Math.min(0.99, Math.round(this.#reported * 100_000) / 100_000);
   }
 
-  /** Of events by the share that the statement has looked at; of rows that are made by the commands that are prepared. */
+  /** An event search goes by its statement's progress; one that generates rows by its prepared commands. */
   get #done(): number {
     const { pipeline } = this.#search;
     if (eventCommands(pipeline) > 0) return this.#share;
     return (this.#prepared + this.#share) / (pipeline.commands.length + 1);
   }
 
-  /** Seconds since it had its turn, to the millisecond. */
+  /** Seconds since the run started, to the millisecond. */
   get elapsedS(): number {
     return this.#startedAt === undefined ? 0 : Math.round(performance.now() - this.#startedAt) / 1000;
   }
 
-  /** Ends it with the rows it has. */
+  /** Ends the search with the rows it has. */
   finalize(): void {
     this.#finalized = true;
     this.#ending.abort();
   }
 
-  /** Ends it for good. */
+  /** Ends the search without rows. */
   cancel(): void {
     this.#ending.abort();
   }
 
-  /** Runs it, again if need be. @throws what ended it, unless that was its own time limit */
-  async rows(watch: RunWatch): Promise<Rows> {
+  /** Runs the search; a repeated call runs it again. @throws what ended the search, except its own time limit */
+  async rows(watch: RunHooks): Promise<Rows> {
     await watch.enter("PARSING");
     const startedAt = performance.now();
     this.#startedAt = startedAt;
     const store = await this.#parts.store();
-    const context = this.#createContext(store, this.signal, this.#leftMs, this.#hasDone);
+    const context = this.#createContext(store, this.signal, this.#leftMs, this.#reportShare);
     this.#context = context;
     await watch.enter("RUNNING");
     const { notes, pipeline, request } = this.#search;
@@ -140,18 +140,18 @@ export class SearchRun {
       };
       const { result } = await this.#compile(context, async () => {
         await step();
-        this.#startedCommand();
+        this.#beginCommand();
       });
       this.#prepared = pipeline.commands.length;
-      this.#took("dispatch.evaluate", startedAt);
+      this.#recordDuration("dispatch.evaluate", startedAt);
       const fetchedAt = performance.now();
-      const { outlet } = request;
-      const rows = await (outlet
-        ? this.#send(result, outlet, store, step)
+      const { stream } = request;
+      const rows = await (stream
+        ? this.#streamRows(result, stream, store, step)
         : context.run(result, request.maxCount));
-      this.#took("dispatch.fetch", fetchedAt);
+      this.#recordDuration("dispatch.fetch", fetchedAt);
       await step();
-      await this.#checkEvents(store);
+      await this.#checkEventLimit(store);
       return rows;
     } catch (error) {
       if (!this.#isTimeUp(error)) throw error;
@@ -161,38 +161,38 @@ export class SearchRun {
         text: `The search auto-finalized after it reached its time limit: ${limit} seconds.`,
       });
       this.#finalized = true;
-      return await this.earlyRows();
+      return await this.partialRows();
     } finally {
-      this.#took("command.total", startedAt);
+      this.#recordDuration("command.total", startedAt);
     }
   }
 
-  /** Gives all rows away, slice after slice, each when the one before has been taken. */
-  async #send(
+  /** Streams all rows slice by slice; back-pressure: each slice waits until the one before is taken. */
+  async #streamRows(
     result: Relation,
-    outlet: RowOutlet,
+    stream: RowStream,
     store: LogStore,
     step: () => Promise<void>,
   ): Promise<Rows> {
-    const now = () => this.#createContext(store, this.signal, this.#leftMs, this.#hasDone);
-    for await (const slice of slicesOf(outlet.shown(result), outlet.part, now)) {
+    const newContext = () => this.#createContext(store, this.signal, this.#leftMs, this.#reportShare);
+    for await (const slice of sliceRows(stream.selectFields(result), stream.range, newContext)) {
       await step();
-      await outlet.give(slice, this.signal);
+      await stream.write(slice, this.signal);
     }
     return emptyRows;
   }
 
-  /** It was stopped, by its owner or by its time limit: it shows what can be found quickly. */
-  async earlyRows(): Promise<Rows> {
+  /** Rows that can be found quickly, after the owner or the time limit ended the search. */
+  async partialRows(): Promise<Rows> {
     const result = this.#compiled?.result;
-    const { outlet } = this.#search.request;
-    if (result?.kind !== "events" || outlet?.hasBegun) return emptyRows;
+    const { stream } = this.#search.request;
+    if (result?.kind !== "events" || stream?.hasStarted) return emptyRows;
     try {
-      this.#context = await this.beside(AbortSignal.timeout(EARLY_MS), EARLY_MS);
-      const shown = outlet?.shown(result) ?? result;
-      const rows = await this.#context.run(limit(shown, EARLY_ROWS), EARLY_ROWS);
-      if (outlet === undefined) return rows;
-      await outlet.give(partOf(rows, outlet.part));
+      this.#context = await this.openContext(AbortSignal.timeout(PARTIAL_ROWS_MS), PARTIAL_ROWS_MS);
+      const shown = stream?.selectFields(result) ?? result;
+      const rows = await this.#context.run(limit(shown, PARTIAL_ROWS), PARTIAL_ROWS);
+      if (stream === undefined) return rows;
+      await stream.write(slicePart(rows, stream.range));
       return emptyRows;
     } catch (error) {
       this.#parts.log.warn({ err: error, sid: this.#search.sid }, "a search that ended early shows no rows");
@@ -201,15 +201,15 @@ export class SearchRun {
     }
   }
 
-  /** The first of its events, while it goes on. */
+  /** The first events found by the running search. */
   async firstEvents(maxRows: number): Promise<Rows> {
     const result = this.#compiled?.result;
     if (result?.kind !== "events" || this.#context === undefined) return emptyRows;
     return this.#context.run(limit(result, maxRows), maxRows);
   }
 
-  /** For what is asked beside the search itself, and says nothing of how far that is. It ends with `signal`. */
-  async beside(signal: AbortSignal, deadlineMs: number): Promise<SearchContext> {
+  /** A context for statements beside the search, which do not count as its progress. Ends with `signal`. */
+  async openContext(signal: AbortSignal, deadlineMs: number): Promise<SearchContext> {
     return this.#createContext(await this.#parts.store(), signal, deadlineMs);
   }
 
@@ -217,27 +217,27 @@ export class SearchRun {
     const { pipeline, options } = this.#search;
     const compiled = await compileSearch(pipeline, context, {
       before,
-      narrow: (found) => narrowed(found, options),
+      narrow: (found) => narrowEvents(found, options),
     });
-    const shown = withLevel(compiled.result, compiled.scanned, pipeline, options);
-    this.#compiled = { ...compiled, result: withAddresses(shown, pipeline) };
+    const shown = applySearchLevel(compiled.result, compiled.scanned, pipeline, options);
+    this.#compiled = { ...compiled, result: addEventAddresses(shown, pipeline) };
     return this.#compiled;
   }
 
-  /** Says so when the search was to end after so many events, and there were as many. */
-  async #checkEvents(store: LogStore): Promise<void> {
+  /** Marks the search as finalized, with a warning, when it reached its event limit. */
+  async #checkEventLimit(store: LogStore): Promise<void> {
     const { options, notes } = this.#search;
     const { finalizeAfter } = options;
     const scanned = this.#compiled?.scanned;
     if (finalizeAfter === 0 || scanned === undefined) return;
-    const { count } = await eventFigures(store, scanned, { signal: this.signal });
+    const { count } = await eventStatistics(store, scanned, { signal: this.signal });
     if (count < finalizeAfter) return;
     this.#finalized = true;
     const text = `Search auto-finalized after event count limit (${finalizeAfter} events) reached.`;
     notes.say({ type: "WARN", text });
   }
 
-  /** @param progress is told how far its statements are */
+  /** @param progress receives the share that a statement has done */
   #createContext(
     store: LogStore,
     signal: AbortSignal,
@@ -267,7 +267,7 @@ export class SearchRun {
     });
   }
 
-  #startedCommand(): void {
+  #beginCommand(): void {
     if (this.#commands > 0) {
       this.#prepared = this.#commands;
       if (eventCommands(this.#search.pipeline) === 0) this.#share = 0;
@@ -275,23 +275,23 @@ export class SearchRun {
     this.#commands++;
   }
 
-  /** How long what is run now may take. */
+  /** Time left for the next statement. */
   get #leftMs(): number {
     const { maxTimeS } = this.#search.request;
-    return maxTimeS > 0 ? (maxTimeS - this.elapsedS) * 1000 : LONGEST_MS;
+    return maxTimeS > 0 ? (maxTimeS - this.elapsedS) * 1000 : MAX_RUN_MS;
   }
 
-  readonly #hasDone = (share: number) => {
+  readonly #reportShare = (share: number) => {
     this.#share = Math.max(this.#share, share);
   };
 
-  /** Whether the search's own time limit ended it. */
+  /** Whether `max_time` ended the search. */
   #isTimeUp(error: unknown): boolean {
     const { maxTimeS } = this.#search.request;
     return maxTimeS > 0 && error instanceof QueryInterrupted && error.reason === "deadline";
   }
 
-  #took(what: string, sinceAt: number): void {
+  #recordDuration(what: string, sinceAt: number): void {
     this.durations.set(what, (performance.now() - sinceAt) / 1000);
   }
 }

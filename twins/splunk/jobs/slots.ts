@@ -1,8 +1,8 @@
-/** How many searches of a twin run at a time; the others wait for their turn, the more important ones first. */
+/** Limits how many searches run at a time; the others wait, the highest priority first. */
 
-/** Who wants to run. */
+/** A search that asks for a slot. */
 export interface Claim {
-  /** The higher the earlier; it may change while the search waits. */
+  /** Higher ones start first; it may change while the search waits. */
   readonly priority: number;
   readonly owner: string;
   /** Searches that the owner may run at a time; 0: any number. */
@@ -17,7 +17,7 @@ interface Waiting {
 export class Slots {
   readonly #limit: number;
   #running = 0;
-  readonly #runningOf = new Map<string, number>();
+  readonly #countRunning = new Map<string, number>();
   #waiting: Waiting[] = [];
 
   constructor(limit: number) {
@@ -28,34 +28,34 @@ export class Slots {
     return this.#waiting.length;
   }
 
-  /** How many searches of somebody run. */
-  runningOf(owner: string): number {
-    return this.#runningOf.get(owner) ?? 0;
+  /** Number of running searches of an owner. */
+  countRunning(owner: string): number {
+    return this.#countRunning.get(owner) ?? 0;
   }
 
-  /** Resolves when the search may begin, to what gives its place back. @throws the reason of `signal` */
-  async take(claim: Claim, signal: AbortSignal): Promise<() => void> {
+  /** Acquires a slot; resolves to its release function. @throws the reason of `signal` */
+  async acquire(claim: Claim, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#hasRoom(claim)) this.#begin(claim);
-    else await this.#turn(claim, signal);
-    let given = false;
+    else await this.#wait(claim, signal);
+    let isReleased = false;
     return () => {
-      if (given) return;
-      given = true;
-      this.#end(claim);
+      if (isReleased) return;
+      isReleased = true;
+      this.#release(claim);
     };
   }
 
   #hasRoom({ owner, quota }: Claim): boolean {
-    return this.#running < this.#limit && (quota === 0 || this.runningOf(owner) < quota);
+    return this.#running < this.#limit && (quota === 0 || this.countRunning(owner) < quota);
   }
 
   #begin({ owner }: Claim): void {
     this.#running++;
-    this.#runningOf.set(owner, this.runningOf(owner) + 1);
+    this.#countRunning.set(owner, this.countRunning(owner) + 1);
   }
 
-  #turn(claim: Claim, signal: AbortSignal): Promise<void> {
+  #wait(claim: Claim, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting);
@@ -73,11 +73,11 @@ export class Slots {
     });
   }
 
-  #end({ owner }: Claim): void {
+  #release({ owner }: Claim): void {
     this.#running--;
-    const left = this.runningOf(owner) - 1;
-    if (left > 0) this.#runningOf.set(owner, left);
-    else this.#runningOf.delete(owner);
+    const left = this.countRunning(owner) - 1;
+    if (left > 0) this.#countRunning.set(owner, left);
+    else this.#countRunning.delete(owner);
     const next = this.#waiting
       .filter(({ claim }) => this.#hasRoom(claim))
       .reduce<Waiting | undefined>((a, b) => (a && a.claim.priority >= b.claim.priority ? a : b), undefined);

@@ -10,15 +10,15 @@ export interface FieldSummary {
   readonly count: number;
   readonly numericCount: number;
   readonly distinctCount: number;
-  /** Of its numbers; absent when it has none. */
+  /** Statistics of the numeric values; absent without any. */
   readonly numbers: { min: number; max: number; mean: number; stdev: number } | undefined;
   readonly modes: readonly { value: string; count: number }[];
 }
 
-/** Fields that one summary has at most: each costs two statements. */
-const MOST_FIELDS = 200;
+/** Maximum of fields in one summary: each costs two statements. */
+const MAX_FIELDS = 200;
 
-/** @param topCount values of each field that are named, the most frequent first */
+/** @param topCount number of most frequent values to report for each field */
 export async function summarise(
   store: LogReader,
   events: Relation,
@@ -27,7 +27,7 @@ export async function summarise(
   options: QueryOptions,
 ): Promise<FieldSummary[]> {
   const summaries: FieldSummary[] = [];
-  for (const column of columns.slice(0, MOST_FIELDS)) {
+  for (const column of columns.slice(0, MAX_FIELDS)) {
     const values = withNeededColumns(valuesOf(events, column));
     const figures = await store.query(
       sql`SELECT count(v), count(n), count(DISTINCT v), min(n), max(n), avg(n), coalesce(stddev_samp(n), 0)
@@ -53,8 +53,8 @@ export async function summarise(
   return summaries;
 }
 
-/** Events one of whose values has a text in it, in any case. */
-export function containing(events: Relation, text: string): Relation {
+/** Limits events to those with a value that contains the text, ignoring case. */
+export function filterByText(events: Relation, text: string): Relation {
   const wanted = text.toLowerCase();
   const holds = events.columns.map((column) => {
     const value = fieldValue(column);
@@ -65,7 +65,7 @@ export function containing(events: Relation, text: string): Relation {
   return predicate.length === 0 ? events : filter(events, joined(predicate, " OR "));
 }
 
-/** Each value of the field as text, one a row. */
+/** Selects each value of a field as text, one a row. */
 function valuesOf({ select }: Relation, column: Column): Sql {
   if (!column.multi) return sql`SELECT ${textOf(fieldValue(column))} AS v FROM (${select}) AS r`;
   const one = textOf({ type: column.type, multi: false, sql: identifier("u") });

@@ -1,12 +1,12 @@
-/** Events of a part of the time that a search looked at: `_time` from the earliest on, before the latest. */
+/** Limits events to a time range: `_time` from the earliest on and before the latest. */
 import { joined, raw, sql } from "@offhook/log-store/sql";
 import { columnOf, fieldValue, filter, type Relation } from "../spl/relation/relation.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import { numberOf } from "../spl/relation/typed.ts";
 import type { TimeRange } from "../spl/time/time-range.ts";
 
-/** Events without a `_time` are in no part. */
-export function relationWithin(events: Relation, { earliestMs, latestMs }: TimeRange): Relation {
+/** Leaves out events without a `_time`, unless the range is open on both ends. */
+export function filterByTime(events: Relation, { earliestMs, latestMs }: TimeRange): Relation {
   if (earliestMs === undefined && latestMs === undefined) return events;
   const column = columnOf(events, "_time");
   if (column === undefined) return filter(events, raw("FALSE"));
@@ -16,8 +16,8 @@ export function relationWithin(events: Relation, { earliestMs, latestMs }: TimeR
   return filter(events, joined([...from, ...to], " AND "));
 }
 
-/** As `relationWithin`, of events that have been read. */
-export function rowsWithin(events: Rows, { earliestMs, latestMs }: TimeRange): Rows {
+/** Like `filterByTime`, for fetched rows. */
+export function filterRowsByTime(events: Rows, { earliestMs, latestMs }: TimeRange): Rows {
   if (earliestMs === undefined && latestMs === undefined) return events;
   const place = events.fields.findIndex(({ name }) => name === "_time");
   const rows = events.rows.filter((row) => {

@@ -1,4 +1,4 @@
-/** The events of a search over time. */
+/** Counts the events of a search over time. */
 
 import { type CalendarUnit, floorTo, plus } from "@offhook/log-store/dates/calendar";
 import { findTimeZone, utc } from "@offhook/log-store/dates/time-zone";
@@ -14,32 +14,32 @@ export interface Bucket {
 }
 
 export interface TimelineOptions extends QueryOptions {
-  /** What is shown: milliseconds since the epoch, the last not included. */
+  /** Milliseconds since the epoch; `toMs` is excluded. */
   readonly fromMs: number;
   readonly toMs: number;
-  readonly mostBuckets: number;
+  readonly maxBuckets: number;
   readonly timeZone: string;
 }
 
-/** Events of one moment are in a bucket as short as that. */
+/** Length of the only bucket when all events happened at one moment. */
 const MOMENT_MS = 1;
 
-/** Lengths of buckets, the shortest first; `countedS`: what is counted together in SQL. */
+/** Bucket lengths, the shortest first; `countedS`: seconds that SQL counts together. */
 const units: readonly { unit: CalendarUnit; countedS: number }[] = [
   { unit: "second", countedS: 1 },
   { unit: "minute", countedS: 60 },
-  // Time zones differ by quarters of an hour.
+  // Time zone offsets are multiples of a quarter hour.
   { unit: "hour", countedS: 900 },
   { unit: "day", countedS: 900 },
   { unit: "month", countedS: 900 },
   { unit: "year", countedS: 900 },
 ];
 
-/** Buckets of the shortest length of which no more than `mostBuckets` are needed; empty ones are among them. */
+/** Picks the shortest bucket length that needs at most `maxBuckets` buckets; empty buckets are included. */
 export async function timeline(
   store: LogReader,
   events: Relation,
-  { fromMs, toMs, mostBuckets, timeZone, ...options }: TimelineOptions,
+  { fromMs, toMs, maxBuckets, timeZone, ...options }: TimelineOptions,
 ): Promise<Bucket[]> {
   const column = columnOf(events, "_time");
   if (column === undefined || toMs <= fromMs) return [];
@@ -51,7 +51,10 @@ export async function timeline(
     return [{ startMs: fromMs, endMs: toMs, count: Number(rows[0]?.[0] ?? 0) }];
   }
   const chosen = units
-    .map(({ unit, countedS }) => ({ starts: startsOf(unit, fromMs, toMs, mostBuckets, timeZone), countedS }))
+    .map(({ unit, countedS }) => ({
+      starts: bucketStarts(unit, fromMs, toMs, maxBuckets, timeZone),
+      countedS,
+    }))
     .find(({ starts }) => starts !== undefined);
   if (chosen?.starts === undefined) return [];
   const { starts, countedS } = chosen;
@@ -65,7 +68,7 @@ export async function timeline(
   );
   const counts = new Array<number>(Math.max(0, starts.length - 1)).fill(0);
   for (const [key, count] of rows) {
-    const place = placeOf(starts, Math.max(Number(key) * countedS * 1000, fromMs));
+    const place = findBucket(starts, Math.max(Number(key) * countedS * 1000, fromMs));
     counts[place] = (counts[place] ?? 0) + Number(count);
   }
   return counts.map((count, index) => ({
@@ -75,27 +78,27 @@ export async function timeline(
   }));
 }
 
-/** Where buckets begin, and where the last ends; `undefined` when there are too many. */
-function startsOf(
+/** The starts of all buckets, and the end of the last; `undefined` when there are more than `max`. */
+function bucketStarts(
   unit: CalendarUnit,
   fromMs: number,
   toMs: number,
-  most: number,
+  max: number,
   timeZone: string,
 ): number[] | undefined {
   const zone = findTimeZone(timeZone) ?? utc;
   let local = floorTo(fromMs + zone.offsetAt(fromMs), unit);
   const starts = [zone.toEpoch(local)];
   while ((starts.at(-1) ?? toMs) < toMs) {
-    if (starts.length > most) return undefined;
+    if (starts.length > max) return undefined;
     local = plus(local, 1, unit);
     starts.push(zone.toEpoch(local));
   }
   return starts;
 }
 
-/** The bucket that a moment is in. */
-function placeOf(starts: readonly number[], timeMs: number): number {
+/** Index of the bucket that contains a moment. */
+function findBucket(starts: readonly number[], timeMs: number): number {
   let low = 0;
   let high = starts.length - 1;
   while (low < high - 1) {

@@ -1,4 +1,4 @@
-/** Entries and collections, as all of splunkd's REST API shows things: Atom or JSON. */
+/** Writes entries and feeds of splunkd's REST API, as Atom or JSON. */
 import { BUILD, VERSION } from "../product.ts";
 import { isoSecond, isoTime } from "./timestamp.ts";
 import { DECLARATION, xmlAttribute, xmlText } from "./xml.ts";
@@ -19,28 +19,28 @@ export interface Acl {
   readonly write: readonly string[];
   /** Seconds, of a job. */
   readonly ttl?: number;
-  /** Whether it can be removed, changed in its rights and shared: none of that is said when absent. */
+  /** Whether the entry can be removed, shared, and have its permissions changed; absent: entries do not say. */
   readonly removable?: boolean;
 }
 
 export interface Entry {
   readonly name: string;
-  /** From `/services` on. */
+  /** Begins with `/services`. */
   readonly path: string;
   readonly author: string;
   readonly updatedMs: number;
   readonly publishedMs?: number;
-  /** Relation to the last part of its address, or to a whole one; empty: the entry's own. `alternate` is always there. */
+  /** By relation: the last segment of an address below the entry, a whole path, or empty for the entry itself. `alternate` is implied. */
   readonly links: Readonly<Record<string, string>>;
   readonly acl: Acl;
-  /** Arguments that it takes; said of a single entry. */
+  /** Arguments of the object; shown with a single entry only. */
   readonly fields?: {
     readonly optional: readonly string[];
     readonly required: readonly string[];
     readonly wildcard: readonly string[];
   };
   readonly content: Readonly<Record<string, Content>>;
-  /** The content, where it is a text and no members. */
+  /** Replaces `content` when the content is plain text. */
   readonly text?: string;
 }
 
@@ -51,16 +51,16 @@ export interface Feed {
   readonly links: Readonly<Record<string, string>>;
   readonly entries: readonly Entry[];
   readonly paging: { readonly total: number; readonly perPage: number; readonly offset: number };
-  /** Absent: JSON says nothing of messages. */
+  /** Absent: JSON has no member `messages`. */
   readonly messages?: readonly { readonly type: string; readonly text: string }[];
 }
 
-/** Where entries say that they are. */
-export interface Place {
+/** What the form of an entry depends on beside the entry. */
+export interface EntryContext {
   /** Address of the twin, without a slash at the end. */
   readonly origin: string;
   readonly timeZone: string;
-  /** Whether who asks may change what has these rights. */
+  /** Whether the caller may change an object with this ACL. */
   canWrite(acl: Acl): boolean;
 }
 
@@ -70,7 +70,7 @@ const PREAMBLE = `${DECLARATION}\n<?xml-stylesheet type="text/xml" href="/static
 
 // ---- Atom
 
-export function feedXml(feed: Feed, place: Place): string {
+export function feedXml(feed: Feed, context: EntryContext): string {
   const { total, perPage, offset } = feed.paging;
   const messages = (feed.messages ?? []).map(
     ({ type, text }) => `    <s:msg type="${xmlAttribute(type)}">${xmlText(text)}</s:msg>\n`,
@@ -79,8 +79,8 @@ export function feedXml(feed: Feed, place: Place): string {
     PREAMBLE,
     `<feed ${NAMESPACES}>\n`,
     `  <title>${xmlText(feed.title)}</title>\n`,
-    `  <id>${xmlText(place.origin + feed.path)}</id>\n`,
-    `  <updated>${isoSecond(feed.updatedMs, place.timeZone)}</updated>\n`,
+    `  <id>${xmlText(context.origin + feed.path)}</id>\n`,
+    `  <updated>${isoSecond(feed.updatedMs, context.timeZone)}</updated>\n`,
     `  <generator build="${BUILD}" version="${VERSION}"/>\n`,
     "  <author>\n    <name>Splunk</name>\n  </author>\n",
     ...Object.entries(feed.links).map(([rel, last]) => linkXml(rel, addressOf(feed.path, last), "  ")),
@@ -88,22 +88,22 @@ export function feedXml(feed: Feed, place: Place): string {
     `  <opensearch:itemsPerPage>${perPage}</opensearch:itemsPerPage>\n`,
     `  <opensearch:startIndex>${offset}</opensearch:startIndex>\n`,
     messages.length === 0 ? "  <s:messages/>\n" : `  <s:messages>\n${messages.join("")}  </s:messages>\n`,
-    ...feed.entries.map((entry) => entryElement(entry, place, "  ", "")),
+    ...feed.entries.map((entry) => entryElement(entry, context, "  ", "")),
     "</feed>\n",
   ].join("");
 }
 
-/** An entry that is a document of its own: a single job is. */
-export function entryXml(entry: Entry, place: Place): string {
-  return `${PREAMBLE}${entryElement(entry, place, "", ` ${NAMESPACES}`)}`;
+/** Writes an entry as a document of its own, as for a single job. */
+export function entryXml(entry: Entry, context: EntryContext): string {
+  return `${PREAMBLE}${entryElement(entry, context, "", ` ${NAMESPACES}`)}`;
 }
 
-function entryElement(entry: Entry, place: Place, indent: string, attributes: string): string {
+function entryElement(entry: Entry, context: EntryContext, indent: string, attributes: string): string {
   const inner = `${indent}  `;
   const published =
     entry.publishedMs === undefined
       ? ""
-      : `${inner}<published>${isoTime(entry.publishedMs, place.timeZone)}</published>\n`;
+      : `${inner}<published>${isoTime(entry.publishedMs, context.timeZone)}</published>\n`;
   const { fields } = entry;
   const attributesOf: Record<string, Content> =
     fields === undefined
@@ -115,15 +115,15 @@ function entryElement(entry: Entry, place: Place, indent: string, attributes: st
             wildcardFields: fields.wildcard,
           },
         };
-  const content = { ...entry.content, "eai:acl": aclContent(entry.acl, place), ...attributesOf };
+  const content = { ...entry.content, "eai:acl": aclContent(entry.acl, context), ...attributesOf };
   const updated =
     entry.publishedMs === undefined
-      ? isoSecond(entry.updatedMs, place.timeZone)
-      : isoTime(entry.updatedMs, place.timeZone);
+      ? isoSecond(entry.updatedMs, context.timeZone)
+      : isoTime(entry.updatedMs, context.timeZone);
   return [
     `${indent}<entry${attributes}>\n`,
     `${inner}<title>${xmlText(entry.name)}</title>\n`,
-    `${inner}<id>${xmlText(place.origin + entry.path)}</id>\n`,
+    `${inner}<id>${xmlText(context.origin + entry.path)}</id>\n`,
     `${inner}<updated>${updated}</updated>\n`,
     linkXml("alternate", entry.path, inner),
     published,
@@ -161,7 +161,7 @@ function nestedXml(value: readonly Content[] | { readonly [name: string]: Conten
   return `${indent}<s:list>\n${items.join("")}${indent}</s:list>\n`;
 }
 
-/** Truth values are 1 and 0. */
+/** Writes booleans as 1 and 0. */
 function scalarXml(value: string | number | boolean | null): string {
   if (value === null) return "";
   return typeof value === "boolean" ? (value ? "1" : "0") : xmlText(String(value));
@@ -175,8 +175,8 @@ function isList(value: object): value is readonly Content[] {
   return Array.isArray(value);
 }
 
-function aclContent(acl: Acl, place: Place): Record<string, Content> {
-  const canWrite = place.canWrite(acl);
+function aclContent(acl: Acl, context: EntryContext): Record<string, Content> {
+  const canWrite = context.canWrite(acl);
   const { app, owner, sharing, read, write, ttl, removable } = acl;
   const rights: Record<string, Content> =
     removable === undefined
@@ -194,7 +194,7 @@ function aclContent(acl: Acl, place: Place): Record<string, Content> {
     can_write: canWrite,
     modifiable: canWrite,
     owner,
-    // What is somebody's own is given to nobody.
+    // A private object has no permissions for others.
     perms: sharing === "user" ? null : { read, write },
     sharing,
     ...rights,
@@ -204,37 +204,36 @@ function aclContent(acl: Acl, place: Place): Record<string, Content> {
 
 // ---- JSON
 
-export function feedJson(feed: Feed, place: Place): object {
+export function feedJson(feed: Feed, context: EntryContext): object {
   return {
-    links: linksJson(feed.path, feed.links, false),
-    origin: place.origin + feed.path,
-    updated: isoSecond(feed.updatedMs, place.timeZone),
+    links: linksJson(feed.path, feed.links),
+    origin: context.origin + feed.path,
+    updated: isoSecond(feed.updatedMs, context.timeZone),
     generator: { build: BUILD, version: VERSION },
-    entry: feed.entries.map((entry) => entryJson(entry, place)),
+    entry: feed.entries.map((entry) => entryJson(entry, context)),
     paging: feed.paging,
     messages: feed.messages,
   };
 }
 
-export function entryJson(entry: Entry, place: Place): object {
+export function entryJson(entry: Entry, context: EntryContext): object {
   const { name, path, author, updatedMs, publishedMs, links, acl, fields, content } = entry;
   const isJob = publishedMs !== undefined;
   return {
     name,
-    id: place.origin + path,
-    updated: isJob ? isoTime(updatedMs, place.timeZone) : isoSecond(updatedMs, place.timeZone),
-    links: linksJson(path, links, true),
-    ...(isJob ? { published: isoTime(publishedMs, place.timeZone) } : {}),
+    id: context.origin + path,
+    updated: isJob ? isoTime(updatedMs, context.timeZone) : isoSecond(updatedMs, context.timeZone),
+    links: { alternate: path, ...linksJson(path, links) },
+    ...(isJob ? { published: isoTime(publishedMs, context.timeZone) } : {}),
     author,
-    acl: aclContent(acl, place),
+    acl: aclContent(acl, context),
     ...(fields === undefined ? {} : { fields }),
     content: entry.text ?? (isJob ? content : { "eai:acl": null, ...content }),
   };
 }
 
-function linksJson(path: string, links: Readonly<Record<string, string>>, alternate: boolean) {
-  const own = Object.entries(links).map(([rel, last]) => [rel, addressOf(path, last)]);
-  return Object.fromEntries([...(alternate ? [["alternate", path]] : []), ...own]);
+function linksJson(path: string, links: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(links).map(([rel, last]) => [rel, addressOf(path, last)]));
 }
 
 function addressOf(path: string, last: string): string {

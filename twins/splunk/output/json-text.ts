@@ -1,35 +1,35 @@
-/** Values of results as JSON. */
-import type { ResultColumn, Row, Shown } from "./result-set.ts";
+/** Writes values and rows of results as JSON. */
+import type { DisplayValue, ResultColumn, Row } from "./result-set.ts";
 
-/** What has to be written otherwise in JSON; lone surrogates among them. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Characters that JSON has to escape, lone surrogates among them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
 const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-export function jsonText(value: Shown): string {
+export function jsonText(value: DisplayValue): string {
   if (typeof value !== "string") return JSON.stringify(value);
   return needsEscape.test(value) ? JSON.stringify(value) : `"${value}"`;
 }
 
-/** Writes rows as objects; absent values are left out. */
+/** Makes a writer of rows as objects, without absent values. */
 export function objectWriter(columns: readonly ResultColumn[]): (row: Row, number: number) => string {
   const members = columns.map((column) => ({ key: `${JSON.stringify(column.name)}:`, column }));
   return (row, number) => {
     let text = "";
     for (const { key, column } of members) {
-      const value = column.shown(row, number);
+      const value = column.display(row, number);
       if (value !== null) text += (text === "" ? "{" : ",") + key + jsonText(value);
     }
     return text === "" ? "{}" : `${text}}`;
   };
 }
 
-/** Writes rows as arrays. */
+/** Makes a writer of rows as arrays. */
 export function arrayWriter(columns: readonly ResultColumn[]): (row: Row, number: number) => string {
   return (row, number) => {
     let text = "[";
     for (const column of columns) {
       if (text.length > 1) text += ",";
-      text += jsonText(column.shown(row, number));
+      text += jsonText(column.display(row, number));
     }
     return `${text}]`;
   };

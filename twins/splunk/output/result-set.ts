@@ -1,88 +1,88 @@
-/** Rows of a search in the form in which results go out: in pages, of columns that say what they show. They become text when they are written. */
+/** Pages of results: rows, and columns that turn a row's values into text when a writer asks for it. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { RowField } from "../spl/relation/rows.ts";
 import type { SearchMessage } from "../spl/spl-error.ts";
 
-/** A value as results show it. An absent one is `null`; several values are an array, one value is a text however it was made. */
-export type Shown = string | readonly string[] | null;
+/** A value as results show it: `null` when absent, an array of several values, else a string. */
+export type DisplayValue = string | readonly string[] | null;
 
 export interface ResultField {
   readonly name: string;
   /** Position among the BY fields of a report. */
   readonly groupRank?: number;
-  /** A column that `top` and `rare` make. */
+  /** Marks a column made by `top` or `rare`. */
   readonly special?: "count" | "percent";
-  /** `add_summary_to_metadata`: statistics of its values, by the names that metadata has for them. */
+  /** `add_summary_to_metadata`: statistics of the values, by their names in the metadata. */
   readonly summary?: Readonly<Record<string, string>>;
 }
 
 export type Row = readonly ResultValue[];
 
 export interface ResultColumn extends ResultField {
-  /** @param number of the row among all */
-  shown(row: Row, number: number): Shown;
+  /** The value to show. @param number index of the row among all */
+  display(row: Row, number: number): DisplayValue;
 }
 
 /** A page of results. */
 export interface ResultSet {
-  /** Whether the search goes on. */
+  /** Whether the search is still running. */
   readonly preview: boolean;
-  /** Number of the first row among all. */
+  /** Index of the first row among all. */
   readonly offset: number;
   readonly columns: readonly ResultColumn[];
   readonly rows: readonly Row[];
   readonly messages: readonly SearchMessage[];
-  /** Whether it goes on with what another set began: what stands before all rows has been written. */
-  readonly continues?: boolean;
-  /** Whether others go on with it: what ends them is not to be written yet. */
-  readonly goesOn?: boolean;
-  /** How many rows a search over the results left; said of an empty page too. */
+  /** Whether the set continues another one: the head of the document is written already. */
+  readonly isContinuation?: boolean;
+  /** Whether another set continues this one: the document's end is not written yet. */
+  readonly hasMore?: boolean;
+  /** Number of rows that a search over the results found, on whichever page. */
   readonly postProcessCount?: number;
 }
 
-export interface Showing {
-  /** Text of a moment: seconds since the epoch. */
+export interface DisplayOptions {
+  /** Formats a time, given in seconds since the epoch. */
   time(seconds: number): string;
-  /** Lines of an event that are shown; 0: all. */
+  /** Maximum of lines of an event; 0: all. */
   readonly maxLines: number;
 }
 
-/** The fields of rows as columns. */
-export function columnsOf(fields: readonly RowField[], { time, maxLines }: Showing): ResultColumn[] {
+/** Makes columns of the fields of rows. */
+export function toColumns(fields: readonly RowField[], { time, maxLines }: DisplayOptions): ResultColumn[] {
   return fields.map(({ name, groupRank }, index) => ({
     name,
     ...(groupRank === undefined ? {} : { groupRank }),
-    shown: shownBy(name, index, time, maxLines),
+    display: displayOf(name, index, time, maxLines),
   }));
 }
 
-function shownBy(
+function displayOf(
   name: string,
   index: number,
-  time: Showing["time"],
+  time: DisplayOptions["time"],
   maxLines: number,
-): ResultColumn["shown"] {
-  if (name === "_time") return (row) => shownTime(row[index] ?? null, time);
-  if (name !== "_raw" || maxLines === 0) return (row) => shown(row[index] ?? null);
+): ResultColumn["display"] {
+  if (name === "_time") return (row) => displayTime(row[index] ?? null, time);
+  if (name !== "_raw" || maxLines === 0) return (row) => displayValue(row[index] ?? null);
   return (row) => {
-    const value = shown(row[index] ?? null);
+    const value = displayValue(row[index] ?? null);
     return typeof value === "string" ? value.split("\n", maxLines).join("\n") : value;
   };
 }
 
-export function shown(value: ResultValue): Shown {
+export function displayValue(value: ResultValue): DisplayValue {
   if (value === null || typeof value === "string") return value;
-  return Array.isArray(value) ? listOf(value, textOf) : textOf(value);
+  return Array.isArray(value) ? displayList(value, textOf) : textOf(value);
 }
 
-/** splunkd keeps a list of one value as the value: its results do not tell them apart. */
-function listOf(values: readonly ResultValue[], text: (value: ResultValue) => string): Shown {
+/** Unwraps a list of one value, as splunkd does. */
+function displayList(values: readonly ResultValue[], text: (value: ResultValue) => string): DisplayValue {
   return values.length === 1 ? text(values[0] ?? null) : values.map(text);
 }
 
-function shownTime(value: ResultValue, time: (seconds: number) => string): Shown {
+function displayTime(value: ResultValue, time: (seconds: number) => string): DisplayValue {
   if (value === null) return null;
-  if (Array.isArray(value)) return listOf(value, (one) => timeText(one, time));
+  if (Array.isArray(value)) return displayList(value, (one) => timeText(one, time));
   return timeText(value, time);
 }
 
@@ -91,7 +91,7 @@ function timeText(value: ResultValue, time: (seconds: number) => string): string
   return Number.isFinite(seconds) ? time(seconds) : textOf(value);
 }
 
-/** A number without a fraction has none; what is no number is said as C says it. */
+/** Writes whole numbers without a fraction, and NaN and infinity as C does. */
 function textOf(value: ResultValue): string {
   if (typeof value === "number") {
     if (Number.isFinite(value)) return String(value);

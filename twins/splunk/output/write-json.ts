@@ -1,6 +1,7 @@
-/** Results as JSON: objects, rows or columns. One line, as readers expect that take it line by line. */
+/** Writes results as JSON: objects, rows or columns. The document is one line, for readers that read line by line. */
+
+import { rowRanges } from "./chunks.ts";
 import { arrayWriter, jsonText, objectWriter } from "./json-text.ts";
-import { rowRanges } from "./pieces.ts";
 import type { ResultField, ResultSet, Row } from "./result-set.ts";
 
 export function* writeJson(set: ResultSet): Generator<string> {
@@ -13,51 +14,53 @@ export function* writeJson(set: ResultSet): Generator<string> {
     yield JSON.stringify({ ...head, results: [] });
     return;
   }
-  yield `${opened({ ...head, fields: columns.map(fieldOf) })},"results":[`;
-  yield* listed(set, objectWriter(columns));
+  yield `${openObject({ ...head, fields: columns.map(fieldOf) })},"results":[`;
+  yield* writeRows(set, objectWriter(columns));
   yield `],"highlighted":{}}`;
 }
 
 export function* writeJsonRows(set: ResultSet): Generator<string> {
-  yield beforeRows(set);
-  yield* listed(set, arrayWriter(set.columns));
+  yield openRows(set);
+  yield* writeRows(set, arrayWriter(set.columns));
   yield "]}";
 }
 
 export function* writeJsonCols(set: ResultSet): Generator<string> {
   const { offset, columns, rows } = set;
-  yield `${opened({ ...headOf(set), fields: columns.map(({ name }) => name) })},"columns":[`;
+  yield `${openObject({ ...headOf(set), fields: columns.map(({ name }) => name) })},"columns":[`;
   for (const [index, column] of columns.entries()) {
     yield index === 0 ? "[" : ",[";
-    yield* listed({ offset, columns: [column], rows }, (row, number) => jsonText(column.shown(row, number)));
+    yield* writeRows({ offset, columns: [column], rows }, (row, number) =>
+      jsonText(column.display(row, number)),
+    );
     yield "]";
   }
   yield "]}";
 }
 
-/** The documents of an export, a line each: one of all rows, whose later sets go on with it, and one of each preview. */
+/** Makes a writer for the documents of an export, a line each: one of each preview, and one of all result sets together. */
 export function jsonRowsLines(): (set: ResultSet) => Generator<string> {
   let hasRows = false;
-  return function* written(set) {
-    if (!set.continues) {
+  return function* writeSet(set) {
+    if (!set.isContinuation) {
       hasRows = false;
-      yield beforeRows(set);
+      yield openRows(set);
     }
     if (hasRows && set.rows.length > 0) yield ",";
     hasRows ||= set.rows.length > 0;
-    yield* listed(set, arrayWriter(set.columns));
-    if (!set.goesOn) yield "]}\n";
+    yield* writeRows(set, arrayWriter(set.columns));
+    if (!set.hasMore) yield "]}\n";
   };
 }
 
-/** The same in columns, of which each set has its own: one that goes on says by its offset where. */
+/** Writes the columns of an export, a line for each set; `init_offset` tells where a continuation starts. */
 export function* writeJsonColsLine(set: ResultSet): Generator<string> {
   yield* writeJsonCols(set);
   yield "\n";
 }
 
-/** The rows, with commas between them. */
-function* listed(
+/** Writes rows with commas between them. */
+function* writeRows(
   { offset, columns, rows }: Pick<ResultSet, "offset" | "columns" | "rows">,
   write: (row: Row, number: number) => string,
 ): Generator<string> {
@@ -67,12 +70,12 @@ function* listed(
   }
 }
 
-function beforeRows(set: ResultSet): string {
-  return `${opened({ ...headOf(set), fields: set.columns.map(({ name }) => name) })},"rows":[`;
+function openRows(set: ResultSet): string {
+  return `${openObject({ ...headOf(set), fields: set.columns.map(({ name }) => name) })},"rows":[`;
 }
 
-/** An object whose end is missing. */
-function opened(object: object): string {
+/** Writes an object without its closing brace. */
+function openObject(object: object): string {
   return JSON.stringify(object).slice(0, -1);
 }
 

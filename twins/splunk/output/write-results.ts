@@ -1,4 +1,4 @@
-/** A page of results in any of the forms there are. */
+/** Writes a page of results in any output mode. */
 import type { ResultSet } from "./result-set.ts";
 import { writeCsv } from "./write-csv.ts";
 import { writeJson, writeJsonCols, writeJsonRows } from "./write-json.ts";
@@ -7,33 +7,33 @@ import { type RawMarkup, writeXml } from "./write-xml.ts";
 
 export type ResultsMode = "xml" | "json" | "json_rows" | "json_cols" | "csv" | "raw";
 
-export interface Written {
+export interface WrittenResults {
   contentType: string;
-  /** The body, part by part; each is made when it is asked for. */
-  pieces: Iterable<string>;
+  /** The body; each chunk is made on demand. */
+  chunks: Iterable<string>;
 }
 
 const TEXT = "text/plain; charset=UTF-8";
 const JSON_TYPE = "application/json; charset=UTF-8";
 
-export function writeResults(set: ResultSet, mode: ResultsMode, markup?: RawMarkup): Written {
+export function writeResults(set: ResultSet, mode: ResultsMode, markup?: RawMarkup): WrittenResults {
   switch (mode) {
     case "xml":
-      return { contentType: "text/xml; charset=UTF-8", pieces: writeXml(set, markup) };
+      return { contentType: "text/xml; charset=UTF-8", chunks: writeXml(set, markup) };
     case "json":
-      return { contentType: JSON_TYPE, pieces: writeJson(set) };
+      return { contentType: JSON_TYPE, chunks: writeJson(set) };
     case "json_rows":
-      return { contentType: JSON_TYPE, pieces: writeJsonRows(set) };
+      return { contentType: JSON_TYPE, chunks: writeJsonRows(set) };
     case "json_cols":
-      return { contentType: JSON_TYPE, pieces: writeJsonCols(set) };
+      return { contentType: JSON_TYPE, chunks: writeJsonCols(set) };
     case "csv": {
       const isEmpty = set.rows.length === 0 || set.columns.length === 0;
       return {
         contentType: isEmpty ? TEXT : "text/csv; charset=UTF-8",
-        pieces: isEmpty ? [] : writeCsv(set),
+        chunks: isEmpty ? [] : writeCsv(set),
       };
     }
     case "raw":
-      return { contentType: TEXT, pieces: writeRaw(set) };
+      return { contentType: TEXT, chunks: writeRaw(set) };
   }
 }

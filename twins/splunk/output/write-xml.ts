@@ -1,14 +1,14 @@
-/** Results as XML. */
-import { rowRanges } from "./pieces.ts";
+/** Writes results as XML. */
+import { rowRanges } from "./chunks.ts";
 import type { ResultColumn, ResultField, ResultSet, Row } from "./result-set.ts";
 import { xmlAttribute, xmlText } from "./xml.ts";
 
 export const RESULTS_DECLARATION = "<?xml version='1.0' encoding='UTF-8'?>";
 
-/** What is done to the text of `_raw`, which goes out as it is stored, with its segments marked if that is asked for. */
+/** Turns the stored text of `_raw` into XML, with its segments marked on request. */
 export type RawMarkup = (raw: string) => string;
 
-/** A whole document. */
+/** Writes a whole document. */
 export function* writeXml(set: ResultSet, markup: RawMarkup = xmlText): Generator<string> {
   const { preview, columns, rows, messages } = set;
   yield `${RESULTS_DECLARATION}\n\n`;
@@ -17,10 +17,10 @@ export function* writeXml(set: ResultSet, markup: RawMarkup = xmlText): Generato
   } else yield* resultsElement(set, markup);
 }
 
-/** The element alone: an export has several, one after the other. */
+/** Writes the `results` element alone: an export has several. */
 export function* resultsElement(set: ResultSet, markup: RawMarkup): Generator<string> {
   const { offset, columns, rows } = set;
-  if (!set.continues) yield beginning(set) + messagesElement(set);
+  if (!set.isContinuation) yield openResults(set) + messagesElement(set);
   const write = resultWriter(columns, markup);
   for (const [from, to] of rowRanges(rows.length, columns.length)) {
     yield rows
@@ -28,12 +28,12 @@ export function* resultsElement(set: ResultSet, markup: RawMarkup): Generator<st
       .map((row, index) => write(row, offset + from + index))
       .join("");
   }
-  if (set.goesOn) return;
-  // What there is to say by the end, and was not to be said at the beginning.
-  yield `${set.continues ? messagesElement(set) : ""}</results>\n`;
+  if (set.hasMore) return;
+  // Messages that came after the head was written.
+  yield `${set.isContinuation ? messagesElement(set) : ""}</results>\n`;
 }
 
-function beginning({ preview, columns }: ResultSet): string {
+function openResults({ preview, columns }: ResultSet): string {
   const fields = columns.map(fieldElement).join("");
   return `<results preview='${preview ? "1" : "0"}'>\n<meta>\n<fieldOrder>\n${fields}</fieldOrder>\n</meta>\n`;
 }
@@ -50,7 +50,7 @@ function messagesElement({ messages }: ResultSet): string {
   return `<messages>\n${lines.join("")}</messages>\n\n`;
 }
 
-/** Writes rows as elements; absent values are left out. */
+/** Makes a writer of rows as elements, without absent values. */
 function resultWriter(columns: readonly ResultColumn[], markup: RawMarkup) {
   const fields = columns.map((column) => ({
     column,
@@ -60,7 +60,7 @@ function resultWriter(columns: readonly ResultColumn[], markup: RawMarkup) {
   return (row: Row, number: number): string => {
     let text = `\t<result offset='${number}'>\n`;
     for (const { column, open, isRaw } of fields) {
-      const value = column.shown(row, number);
+      const value = column.display(row, number);
       if (value === null) continue;
       if (isRaw) {
         const raw = typeof value === "string" ? value : value.join("\n");

@@ -1,14 +1,14 @@
-/** Writes XML as text. Names are written as they are; everything else is escaped. */
+/** Escapes text for XML. Names are written unescaped. */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 
-/** XML that is ready to be put into other XML. */
+/** XML that needs no escaping. */
 export type Xml = { readonly xml: string };
 
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
-/** Characters that XML 1.0 cannot say at all; lone surrogates among them. */
-const UNSPEAKABLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Characters that XML 1.0 cannot contain, lone surrogates among them. */
+const INVALID_XML =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
 const entities = lookupTable<string>({
@@ -19,15 +19,15 @@ const entities = lookupTable<string>({
   "'": "&apos;",
 });
 
-/** Text between tags. */
+/** Escapes text between tags. */
 export function xmlText(text: string): string {
-  return text.replace(UNSPEAKABLE, "\uFFFD").replace(/[&<>]/g, (char) => entities[char] ?? char);
+  return text.replace(INVALID_XML, "\uFFFD").replace(/[&<>]/g, (char) => entities[char] ?? char);
 }
 
-/** Text of an attribute, in either kind of quotes. */
+/** Escapes an attribute's value, for either kind of quotes. */
 export function xmlAttribute(text: string): string {
   return text
-    .replace(UNSPEAKABLE, "\uFFFD")
+    .replace(INVALID_XML, "\uFFFD")
     .replace(/[&<>"']/g, (char) => entities[char] ?? char)
     .replace(/[\t\n\r]/g, (char) => `&#${char.charCodeAt(0)};`);
 }

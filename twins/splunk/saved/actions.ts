@@ -6,7 +6,7 @@ import { actionDefaults } from "../conf/action-defaults.ts";
 import type { SettingValue } from "../conf/typed.ts";
 import { isOn } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
-import { shown } from "../output/result-set.ts";
+import { displayValue } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import type { AlertActionRow } from "../world/alert-tables.ts";
@@ -34,7 +34,7 @@ export interface Triggered {
 }
 
 /** Names of the actions that are switched on: by `actions`, or by a setting of each. */
-export function actionsOf(settings: Settings): string[] {
+export function enabledActions(settings: Settings): string[] {
   const listed = String(settings.actions ?? "")
     .split(",")
     .flatMap((name) => name.trim() || []);
@@ -46,11 +46,11 @@ export function actionsOf(settings: Settings): string[] {
 }
 
 /** A row of a result, every value as a text. */
-export function resultOf({ fields, rows }: Rows, index: number): Record<string, string> {
+export function resultRecord({ fields, rows }: Rows, index: number): Record<string, string> {
   const row = rows[index];
   return Object.fromEntries(
     fields.flatMap(({ name }, place): [string, string][] => {
-      const value = shown(row?.[place] ?? null);
+      const value = displayValue(row?.[place] ?? null);
       return value === null ? [] : [[name, typeof value === "string" ? value : value.join("\n")]];
     }),
   );
@@ -59,12 +59,12 @@ export function resultOf({ fields, rows }: Rows, index: number): Record<string, 
 /** Carries out what can be, and notes of all what became of them. */
 export async function performActions(twin: SavedSearchTwin, triggered: Triggered): Promise<void> {
   const { row, settings, job, number } = triggered;
-  const names = actionsOf(settings);
-  keepFor(twin, triggered, names);
+  const names = enabledActions(settings);
+  extendTtl(twin, triggered, names);
   for (const action of names) {
-    const outcome = action === "webhook" ? await webhook(twin, triggered) : notHere(action);
+    const outcome = action === "webhook" ? await webhook(twin, triggered) : unsupported(action);
     twin.tables.table("alert_actions").insert({
-      name: freeName(twin, `${job.sid}_${number}_${action}`),
+      name: uniqueName(twin, `${job.sid}_${number}_${action}`),
       saved_search: row.name,
       sid: job.sid,
       action,
@@ -74,7 +74,7 @@ export async function performActions(twin: SavedSearchTwin, triggered: Triggered
   }
 }
 
-function freeName({ tables }: SavedSearchTwin, stem: string): string {
+function uniqueName({ tables }: SavedSearchTwin, stem: string): string {
   const table = tables.table("alert_actions");
   let name = stem;
   for (let number = 1; table.get(name); number++) name = `${stem}_${number}`;
@@ -83,7 +83,7 @@ function freeName({ tables }: SavedSearchTwin, stem: string): string {
 
 type Outcome = Pick<AlertActionRow, "status" | "detail">;
 
-const withoutMeans = lookupTable<string>({
+const unsupportedReasons = lookupTable<string>({
   email: "no mail is sent",
   lookup: "no lookup is written",
   populate_lookup: "no lookup is written",
@@ -92,8 +92,8 @@ const withoutMeans = lookupTable<string>({
   summary_index: "nothing is written to an index",
 });
 
-function notHere(action: string): Outcome {
-  const what = withoutMeans[action] ?? "there is no program for it";
+function unsupported(action: string): Outcome {
+  const what = unsupportedReasons[action] ?? "there is no program for it";
   return {
     status: "not_carried_out",
     detail: `The action '${action}' is not carried out by this twin: ${what}.`,
@@ -102,7 +102,7 @@ function notHere(action: string): Outcome {
 
 async function webhook(twin: SavedSearchTwin, triggered: Triggered): Promise<Outcome> {
   const { row, settings, job, result } = triggered;
-  const url = filled(String(settings["action.webhook.param.url"] ?? "").trim(), triggered);
+  const url = fillTokens(String(settings["action.webhook.param.url"] ?? "").trim(), triggered);
   if (url === "") return failed("There is no address: set action.webhook.param.url.");
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     return failed("The address is no http or https address.");
@@ -146,7 +146,7 @@ async function webhook(twin: SavedSearchTwin, triggered: Triggered): Promise<Out
 const failed = (detail: string): Outcome => ({ status: "failed", detail });
 
 /** `$name$`, `$result.host$`: what an address says of the alert. */
-function filled(text: string, { row, job, result }: Triggered): string {
+function fillTokens(text: string, { row, job, result }: Triggered): string {
   const known: Readonly<Record<string, string>> = {
     name: row.name,
     app: job.request.app,
@@ -163,7 +163,7 @@ function filled(text: string, { row, job, result }: Triggered): string {
 }
 
 /** A job whose alert has triggered is kept as long as its actions say, the longest of them. */
-function keepFor(twin: SavedSearchTwin, { row, settings, job }: Triggered, names: readonly string[]): void {
+function extendTtl(twin: SavedSearchTwin, { row, settings, job }: Triggered, names: readonly string[]): void {
   const texts = names.flatMap((name) => {
     const usual = name === "webhook" ? WEBHOOK_TTL : actionDefaults[`action.${name}.ttl`];
     const text = settings[`action.${name}.ttl`] || usual;

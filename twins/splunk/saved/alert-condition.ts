@@ -22,7 +22,7 @@ export function alertSettings(settings: Readonly<Record<string, SettingValue>>):
 }
 
 /** What a run came to, as far as alerts go. */
-export interface RunFigures {
+export interface RunResult {
   readonly rows: Rows;
   /** How many rows the run before this one had; 0 when there was none. */
   readonly rowsBefore: number;
@@ -30,7 +30,7 @@ export interface RunFigures {
   found(search: string): Promise<number>;
 }
 
-export async function isTriggered(settings: AlertSettings, run: RunFigures): Promise<boolean> {
+export async function isTriggered(settings: AlertSettings, run: RunResult): Promise<boolean> {
   const { type, condition } = settings;
   if (condition !== "") return (await run.found(condition)) > 0;
   switch (type) {

@@ -7,18 +7,18 @@ import type { Job } from "../jobs/job.ts";
 import { searchResults } from "../jobs/search-results.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import type { FiredAlertRow } from "../world/alert-tables.ts";
-import { ownedKey } from "../world/belonging.ts";
+import { ownedKey } from "../world/ownership.ts";
 import type { JobRow, SavedSearchRow } from "../world/tables.ts";
-import { actionsOf, performActions, resultOf } from "./actions.ts";
+import { enabledActions, performActions, resultRecord } from "./actions.ts";
 import { alertSettings, isTriggered } from "./alert-condition.ts";
 import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { settingsOf } from "./settings.ts";
 
 const DAY_MS = 86_400_000;
 /** Alerts that one run fires at most. */
-const MOST_ALERTS = 1_000;
+const MAX_ALERTS_PER_RUN = 1_000;
 /** The key of what holds back a saved search as a whole. */
-export const WHOLE = "";
+export const WHOLE_SEARCH = "";
 
 /** What a run has come to. */
 export interface AlertOutcome {
@@ -59,16 +59,16 @@ export async function fireAlerts(
   if (!triggered) return nothing;
   const tracked = isTracked(settings);
   let fired = 0;
-  for (const [number, key] of keysOf(settings, rows).entries()) {
+  for (const [number, key] of suppressionKeys(settings, rows).entries()) {
     if (twin.ending.aborted) break;
     const nowMs = clock.now();
     // What one result is alerted about may hold back what follows.
     const current = tables.table("saved_searches").get(ownedKey(row)) ?? row;
     if (suppressedUntilMs(current, key, nowMs) !== undefined) continue;
-    if (tracked) tables.table("fired_alerts").insert(alertOf(current, settings, job, number, nowMs));
+    if (tracked) tables.table("fired_alerts").insert(alertRow(current, settings, job, number, nowMs));
     hold(twin, current, settings, key, nowMs);
     fired++;
-    await performActions(twin, { row: current, settings, job, number, result: resultOf(rows, number) });
+    await performActions(twin, { row: current, settings, job, number, result: resultRecord(rows, number) });
   }
   return { triggered: true, suppressed: fired === 0 };
 }
@@ -77,20 +77,22 @@ export async function fireAlerts(
 function isTracked(settings: Readonly<Record<string, SettingValue>>): boolean {
   const track = String(settings["alert.track"] ?? "");
   if (track !== "auto") return isOn(track);
-  return actionsOf(settings).length > 0 && settings.alert_type !== "always";
+  return enabledActions(settings).length > 0 && settings.alert_type !== "always";
 }
 
 /** One for all results, or one for each of them: by the values of the fields that alerts are held back by. */
-function keysOf(settings: Readonly<Record<string, SettingValue>>, { fields, rows }: Rows): string[] {
-  if (settings["alert.digest_mode"] !== false) return [WHOLE];
+function suppressionKeys(settings: Readonly<Record<string, SettingValue>>, { fields, rows }: Rows): string[] {
+  if (settings["alert.digest_mode"] !== false) return [WHOLE_SEARCH];
   const names = String(settings["alert.suppress.fields"] ?? "")
     .split(",")
     .flatMap((name) => name.trim() || []);
   const places = names.map((name) => fields.findIndex((field) => field.name === name));
-  return rows.slice(0, MOST_ALERTS).map((row) => places.map((place) => String(row[place] ?? "")).join(","));
+  return rows
+    .slice(0, MAX_ALERTS_PER_RUN)
+    .map((row) => places.map((place) => String(row[place] ?? "")).join(","));
 }
 
-function alertOf(
+function alertRow(
   row: SavedSearchRow,
   settings: Readonly<Record<string, SettingValue>>,
   job: Job,
@@ -108,7 +110,7 @@ function alertOf(
     expires_at: new Date(expiresMs).toISOString(),
     severity: severityOf(settings["alert.severity"]),
     digest_mode: settings["alert.digest_mode"] !== false,
-    actions: actionsOf(settings).join(","),
+    actions: enabledActions(settings).join(","),
     results: job.row?.result_count ?? 0,
   };
 }
@@ -145,7 +147,7 @@ function hold(
 
 /** Until when alerts of a key are held back; `undefined`: they are not. */
 export function suppressedUntilMs(row: SavedSearchRow, key: string, nowMs: number): number | undefined {
-  const untils = [WHOLE, key].map((one) => Date.parse(row.suppressed_until[one] ?? ""));
+  const untils = [WHOLE_SEARCH, key].map((one) => Date.parse(row.suppressed_until[one] ?? ""));
   const until = Math.max(...untils.filter((ms) => ms > nowMs));
   return Number.isFinite(until) ? until : undefined;
 }

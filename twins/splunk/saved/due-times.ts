@@ -6,9 +6,9 @@ import type { SavedSearchRow } from "../world/tables.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** How far back a time is looked for, the shortest first; a schedule that has not come for so long never does. */
-const looksMs = [HOUR_MS, DAY_MS, 31 * DAY_MS, 366 * DAY_MS, 8 * 366 * DAY_MS];
+const lookbacksMs = [HOUR_MS, DAY_MS, 31 * DAY_MS, 366 * DAY_MS, 8 * 366 * DAY_MS];
 /** As many times as there are minutes in the second of these. */
-const MOST_TIMES = 1_441;
+const MAX_TIMES = 1_441;
 
 /** The schedule it runs by; `undefined`: by none. */
 export function scheduleOf(row: SavedSearchRow): Cron | undefined {
@@ -31,9 +31,9 @@ export function lastTimeMs(
   untilMs: number,
   timeZone: string,
 ): number | undefined {
-  for (const lookMs of looksMs) {
+  for (const lookMs of lookbacksMs) {
     const afterMs = Math.max(fromMs - 1, untilMs - lookMs);
-    const found = nextTimes(cron, afterMs, MOST_TIMES, timeZone, untilMs + 1).at(-1);
+    const found = nextTimes(cron, afterMs, MAX_TIMES, timeZone, untilMs + 1).at(-1);
     if (found !== undefined || afterMs === fromMs - 1) return found;
   }
   return undefined;

@@ -11,7 +11,7 @@ import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { settingsOf } from "./settings.ts";
 
 /** The longest that a job is kept. */
-export const MOST_TTL_S = 315_360_000;
+export const MAX_TTL_S = 315_360_000;
 
 export interface SavedRun {
   readonly row: SavedSearchRow;
@@ -45,10 +45,10 @@ export function savedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequest {
     return Number.isSafeInteger(value) && value >= 0 ? value : usual;
   };
   return {
-    search: withImplicitSearch(withArguments(row, given)),
+    search: withImplicitSearch(fillArguments(row, given)),
     owner,
     app: row.app,
-    sid: savedSid(twin, run),
+    sid: newSavedSid(twin, run),
     savedSearch: row.name,
     savedSearchOwner: row.owner,
     label: row.name,
@@ -56,7 +56,7 @@ export function savedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequest {
     nowMs,
     maxCount: Math.min(number("max_count", defaultLimits.maxResultRows), defaultLimits.maxResultRows) || 1,
     maxTimeS: number("max_time", 0),
-    ttlS: Math.min(ttlS(twin, row, setting("ttl")), MOST_TTL_S),
+    ttlS: Math.min(ttlS(twin, row, setting("ttl")), MAX_TTL_S),
     statusBuckets: number("buckets", 0),
     priority: 5,
     quota: rights.srchJobsQuota,
@@ -101,7 +101,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** `$args.x$` and `$x$` stand for the arguments `args.x`. */
-function withArguments(
+function fillArguments(
   { search, settings }: SavedSearchRow,
   given: Readonly<Record<string, string>>,
 ): string {
@@ -115,7 +115,7 @@ function withArguments(
 }
 
 /** `<stem>__<app>__RMD5<hash>_at_<epoch>_<n>`, of which there is none yet. */
-export function savedSid(
+export function newSavedSid(
   { jobs, tables }: Pick<SavedSearchTwin, "jobs" | "tables">,
   { row, sidStem, atMs }: Pick<SavedRun, "row" | "sidStem" | "atMs">,
 ): string {

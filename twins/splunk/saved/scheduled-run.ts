@@ -3,19 +3,19 @@ import { DiskQuotaReached, TooManySearches } from "../jobs/job-book.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
 import type { TimeRange } from "../spl/time/time-range.ts";
-import { isSystem, rightsOfName } from "../world/access.ts";
+import { isSystem, rightsOfAccount } from "../world/access.ts";
 import type { ScheduledRunRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { fireAlerts } from "./alerts.ts";
-import { type SavedRun, SCHEDULER, savedRequest, savedSid, unservedSetting } from "./run-request.ts";
+import { newSavedSid, type SavedRun, SCHEDULER, savedRequest, unservedSetting } from "./run-request.ts";
 import type { SavedSearchTwin } from "./saved-search-twin.ts";
 
 type Changes = Partial<Omit<ScheduledRunRow, "name">>;
 
 /** Settles when it is over, and so are the actions of its alerts. */
 export async function runScheduled(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number): Promise<void> {
-  const name = savedSid(twin, stemOf(row, atMs));
-  const refusal = whyNot(twin, row);
+  const name = newSavedSid(twin, stemOf(row, atMs));
+  const refusal = skipReason(twin, row);
   if (refusal !== undefined) {
     record(twin, row, atMs, name, { status: "skipped", reason: refusal });
     return;
@@ -24,9 +24,9 @@ export async function runScheduled(twin: SavedSearchTwin, row: SavedSearchRow, a
   try {
     // Who sees the saved search sees what its schedule has found.
     const readers = row.sharing === "user" ? [] : ["*"];
-    job = twin.jobs.start({ ...savedRequest(twin, runOf(twin, row, atMs)), readers });
+    job = twin.jobs.start({ ...savedRequest(twin, scheduledRun(twin, row, atMs)), readers });
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = failureReason(error);
     if (reason === undefined) throw error;
     record(twin, row, atMs, name, { status: "failed", reason });
     return;
@@ -44,7 +44,7 @@ export async function runScheduled(twin: SavedSearchTwin, row: SavedSearchRow, a
     const outcome = await fireAlerts(twin, row, job);
     update({ status: "success", result_count, ...outcome });
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = failureReason(error);
     if (reason === undefined) throw error;
     update({ status: "failed", result_count, reason });
   }
@@ -57,7 +57,7 @@ export function recordSkipped(
   atMs: number,
   reason: string,
 ): void {
-  const name = savedSid(twin, stemOf(row, atMs));
+  const name = newSavedSid(twin, stemOf(row, atMs));
   record(twin, row, atMs, name, { status: "skipped", reason });
 }
 
@@ -82,23 +82,23 @@ function record(
 const stemOf = (row: SavedSearchRow, atMs: number) => ({ row, sidStem: `${SCHEDULER}${row.owner}`, atMs });
 
 /** Why nobody may run it; `undefined`: somebody may. */
-function whyNot({ tables }: SavedSearchTwin, row: SavedSearchRow): string | undefined {
+function skipReason({ tables }: SavedSearchTwin, row: SavedSearchRow): string | undefined {
   const { owner } = row;
   if (!isSystem(tables, owner)) {
     if (tables.table("users").get(owner) === undefined)
       return `It is orphaned: there is no account '${owner}'.`;
-    const { capabilities } = rightsOfName(tables, owner);
+    const { capabilities } = rightsOfAccount(tables, owner);
     const missing = ["search", "schedule_search"].find((one) => !capabilities.has(one));
     if (missing !== undefined) return `The owner '${owner}' lacks the capability ${missing}.`;
   }
   return unservedSetting({ row, given: {} });
 }
 
-function runOf(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number): SavedRun {
+function scheduledRun(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number): SavedRun {
   const { tables, timeZone } = twin;
   const rights = isSystem(tables, row.owner)
     ? { srchJobsQuota: 0, srchDiskQuotaMb: 0 }
-    : rightsOfName(tables, row.owner);
+    : rightsOfAccount(tables, row.owner);
   return {
     ...stemOf(row, atMs),
     owner: row.owner,
@@ -120,7 +120,7 @@ function runOf(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number): SavedR
 }
 
 /** What is wrong with a search, in words; `undefined`: nothing is wrong with the search. */
-function reasonOf(error: unknown): string | undefined {
+function failureReason(error: unknown): string | undefined {
   if (error instanceof SplError || error instanceof InvalidTime) return error.message;
   if (error instanceof TooManySearches)
     return "The maximum number of concurrent historical searches on this instance has been reached.";

@@ -4,7 +4,7 @@
  */
 import type { MovingClock } from "@offhook/platform/base/clock";
 import type { Key } from "@offhook/platform/world/table";
-import { ownedKey } from "../world/belonging.ts";
+import { ownedKey } from "../world/ownership.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { lastTimeMs, nextRunMs, scheduleOf, schedulePeriodMs } from "./due-times.ts";
 import type { SavedSearchTwin } from "./saved-search-twin.ts";
@@ -12,11 +12,11 @@ import { recordSkipped, runScheduled } from "./scheduled-run.ts";
 import { settingsOf } from "./settings.ts";
 
 /** The longest that a timer takes. */
-const LONGEST_TIMER_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 /** Times that a search catches up with. */
-const MOST_MISSED = 1_000;
+const MAX_MISSED_RUNS = 1_000;
 /** Scheduled searches at a time; beyond, times are skipped, or wait. */
-const MOST_RUNNING = 50;
+const MAX_RUNNING = 50;
 
 interface Entry {
   /** By what its times were found. */
@@ -109,7 +109,7 @@ export class Scheduler {
     const { timeZone } = this.#twin;
     const settings = settingsOf(row);
     const most = Number(settings.max_concurrent) || 1;
-    const isBusy = entry.running >= most || this.#working.size >= MOST_RUNNING;
+    const isBusy = entry.running >= most || this.#working.size >= MAX_RUNNING;
     const cron = scheduleOf(row);
     if (settings.realtime_schedule !== false) {
       const atMs = (cron && lastTimeMs(cron, dueMs, nowMs, timeZone)) ?? dueMs;
@@ -120,10 +120,10 @@ export class Scheduler {
     }
     if (isBusy) return false;
     const periodMs = schedulePeriodMs(row, dueMs - 1, timeZone) ?? 0;
-    const firstMs = nowMs - MOST_MISSED * periodMs;
+    const firstMs = nowMs - MAX_MISSED_RUNS * periodMs;
     if (periodMs > 0 && dueMs < firstMs) {
       this.#goOn(row, entry, dueMs, firstMs);
-      recordSkipped(this.#twin, row, dueMs, `Later times than the ${MOST_MISSED} latest are skipped.`);
+      recordSkipped(this.#twin, row, dueMs, `Later times than the ${MAX_MISSED_RUNS} latest are skipped.`);
       return true;
     }
     this.#goOn(row, entry, dueMs, dueMs);
@@ -139,8 +139,8 @@ export class Scheduler {
     this.#twin.tables.table("saved_searches").update(ownedKey(row), { rescheduled_to: null });
   }
 
-  #run(row: SavedSearchRow, entry: Entry, atMs: number, mostRuns: number): void {
-    if (mostRuns > 0 && entry.runs >= mostRuns) return;
+  #run(row: SavedSearchRow, entry: Entry, atMs: number, maxRuns: number): void {
+    if (maxRuns > 0 && entry.runs >= maxRuns) return;
     entry.running++;
     entry.runs++;
     const work = runScheduled(this.#twin, row, atMs)
@@ -167,7 +167,7 @@ export class Scheduler {
     if (times.length === 0) return;
     const realMs = this.#clock.realMsUntil(times.reduce((least, one) => Math.min(least, one)));
     if (realMs === undefined) return;
-    this.#timer = setTimeout(() => this.#ask(), Math.min(Math.ceil(realMs), LONGEST_TIMER_MS)).unref();
+    this.#timer = setTimeout(() => this.#ask(), Math.min(Math.ceil(realMs), MAX_TIMER_MS)).unref();
   }
 }
 

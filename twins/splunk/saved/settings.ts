@@ -1,7 +1,7 @@
 /** The settings of a saved search, each as it is when nobody says otherwise, or as the row has it. */
 
 import { savedSearchDefaults } from "../conf/saved-search-defaults.ts";
-import { type SettingValue, typedSettings } from "../conf/typed.ts";
+import { castSettings, type SettingValue } from "../conf/typed.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 
 /**
@@ -13,7 +13,7 @@ export function settingsOf(
   usual: Readonly<Record<string, SettingValue>> = savedSearchDefaults,
 ): Record<string, SettingValue> {
   return {
-    ...typedSettings(usual, row.settings),
+    ...castSettings(usual, row.settings),
     cron_schedule: row.cron_schedule,
     description: row.description,
     disabled: row.disabled,

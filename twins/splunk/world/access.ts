@@ -11,18 +11,18 @@ export function isSystem(tables: LogQueryTables, name: string): boolean {
 }
 
 /** An account that there is not has no roles. */
-export function rightsOfName(tables: LogQueryTables, name: string): Rights {
+export function rightsOfAccount(tables: LogQueryTables, name: string): Rights {
   const roles = tables.table("users").get(name)?.roles ?? [];
   return rightsOf(roles, (role) => tables.table("roles").get(role));
 }
 
 /** Which events somebody's searches find. @param index that events are in when they name none */
-export function accessOf(tables: LogQueryTables, name: string, index: string): EventAccess {
-  return isSystem(tables, name) ? systemSearchRights(index) : rightsOfName(tables, name).search;
+export function eventAccessOf(tables: LogQueryTables, name: string, index: string): EventAccess {
+  return isSystem(tables, name) ? systemSearchRights(index) : rightsOfAccount(tables, name).search;
 }
 
 /** Whether a name is of an index that may be searched. */
-export function mayLook({ allowed, disallowed }: EventAccess, index: string): boolean {
+export function maySearchIndex({ allowed, disallowed }: EventAccess, index: string): boolean {
   return fits(allowed, index) && !fits(disallowed, index);
 }
 

@@ -2,7 +2,7 @@
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
-import { misfit } from "../conf/forms.ts";
+import { findInvalid } from "../conf/forms.ts";
 import { indexForms } from "../conf/index-forms.ts";
 
 /** What an index may be called: `_` before the name is the platform's own. */
@@ -14,7 +14,7 @@ export const indexName = z
 const indexSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {
   const unknown = Object.keys(settings).find((name) => !Object.hasOwn(indexForms, name));
   if (unknown !== undefined) context.addIssue(`${unknown} is no setting of an index`);
-  const wrong = misfit(indexForms, settings);
+  const wrong = findInvalid(indexForms, settings);
   if (wrong !== undefined) context.addIssue(`${wrong.name} must be ${wrong.form.what}`);
 });
 
@@ -26,7 +26,7 @@ const indexes = defineTable({
     disabled: { type: z.boolean().default(false), description: "Whether nothing can be written to it." },
     datatype: {
       type: z.enum(["event", "metric"]).default("event"),
-      description: "What it holds; both kinds are searched alike.",
+      description: "What it holds; both kinds are searched findReusable.",
     },
     settings: {
       type: indexSettings.default({}),

@@ -4,28 +4,28 @@
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import { type Settings, shippedStanzas } from "../conf/defaults.ts";
-import { keptSettings } from "../conf/secret-settings.ts";
+import { sealSecrets } from "../conf/secret-settings.ts";
+import { type Settings, shippedStanzas } from "../conf/shipped-stanzas.ts";
 import { isOn } from "../conf/values.ts";
-import { type Owned, ownedKey } from "./belonging.ts";
 import type { MacroRow } from "./knowledge-tables.ts";
+import { type Owned, ownedKey } from "./ownership.ts";
 import { stanza } from "./stanza.ts";
 import type { LogQueryTables } from "./tables.ts";
 
 /** Whose a stanza is, and who sees it. */
-type Belonging = Omit<Owned, "name">;
+type Ownership = Omit<Owned, "name">;
 
 /** Where a file is looked at from. */
 export interface ConfPlace {
   /** What is seen there, the nearest first. */
   shown<Thing extends Owned>(things: readonly Thing[]): Thing[];
   /** Whose a new stanza is. @throws for who may not make one */
-  own(name: string): Belonging;
+  own(name: string): Ownership;
 }
 
 export interface Stanza {
   name: string;
-  belonging: Belonging;
+  ownership: Ownership;
   /** All settings. */
   settings: Settings;
 }
@@ -34,7 +34,7 @@ export interface StanzaFile {
   /** Those that are seen. */
   stanzas(): Stanza[];
   /** Whose a stanza is, or would be. */
-  belonging(name: string): Belonging;
+  ownership(name: string): Ownership;
   /** All settings of a stanza that there is. */
   settings(name: string): Settings;
   /** Makes a stanza. @returns whether there was none of the name */
@@ -45,7 +45,7 @@ export interface StanzaFile {
 }
 
 /** What nobody has made is everybody's. */
-export const ofProduct: Belonging = { owner: "nobody", app: "system", sharing: "global" };
+export const productOwnership: Ownership = { owner: "nobody", app: "system", sharing: "global" };
 
 /** Files that the product ships, by their names without `.conf`. */
 const shippedFiles = [
@@ -101,16 +101,16 @@ export function createConfFile(tables: LogQueryTables, file: string, app: string
 /** Stanzas that there is one of by a name, whoever made it. */
 interface NominalFile extends Pick<StanzaFile, "settings" | "write" | "remove"> {
   names(): string[];
-  belonging?(name: string): Belonging | undefined;
+  ownership?(name: string): Ownership | undefined;
 }
 
 function nominal(file: NominalFile): StanzaFile {
-  const belonging = (name: string) => file.belonging?.(name) ?? ofProduct;
+  const ownership = (name: string) => file.ownership?.(name) ?? productOwnership;
   return {
     ...file,
-    belonging,
+    ownership,
     stanzas: () =>
-      file.names().map((name) => ({ name, belonging: belonging(name), settings: file.settings(name) })),
+      file.names().map((name) => ({ name, ownership: ownership(name), settings: file.settings(name) })),
     create(name, settings) {
       if (file.names().includes(name)) return false;
       file.write(name, settings);
@@ -128,10 +128,10 @@ function generic(tables: LogQueryTables, file: string): NominalFile {
       const own = known.filter((name) => name.startsWith(prefix));
       return [...new Set(own.map((name) => name.slice(prefix.length)))].sort();
     },
-    belonging: (name) => table.get(prefix + name),
+    ownership: (name) => table.get(prefix + name),
     settings: (name) => ({ ...stanza(tables, prefix + DEFAULT_STANZA), ...stanza(tables, prefix + name) }),
     write(name, given) {
-      const changes = keptSettings(given);
+      const changes = sealSecrets(given);
       const row = table.get(prefix + name);
       if (row) table.update(row.name, { settings: { ...row.settings, ...changes } });
       else table.insert({ name: prefix + name, settings: changes });
@@ -147,19 +147,19 @@ function macros(tables: LogQueryTables, place: ConfPlace): StanzaFile {
   const table = tables.table("macros");
   const shown = () => place.shown(table.all());
   const find = (name: string) => place.shown(table.find({ name }))[0];
-  const insert = (name: string, given: Settings, belonging: Belonging) =>
-    table.insert({ definition: "", ...macroColumns(given), name, ...belonging });
+  const insert = (name: string, given: Settings, ownership: Ownership) =>
+    table.insert({ definition: "", ...macroColumns(given), name, ...ownership });
   return {
-    stanzas: () => shown().map((row) => ({ name: row.name, belonging: row, settings: macroSettings(row) })),
-    belonging: (name) => find(name) ?? ofProduct,
+    stanzas: () => shown().map((row) => ({ name: row.name, ownership: row, settings: macroSettings(row) })),
+    ownership: (name) => find(name) ?? productOwnership,
     settings(name) {
       const row = find(name);
       return row === undefined ? {} : macroSettings(row);
     },
     create(name, given) {
-      const belonging = place.own(name);
-      if (table.get(ownedKey({ name, ...belonging })) !== undefined) return false;
-      insert(name, given, belonging);
+      const ownership = place.own(name);
+      if (table.get(ownedKey({ name, ...ownership })) !== undefined) return false;
+      insert(name, given, ownership);
       return true;
     },
     write(name, given) {

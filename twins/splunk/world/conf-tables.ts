@@ -2,13 +2,13 @@
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
-import { appColumn, ownedWithin, ownerColumn } from "./belonging.ts";
+import { appColumn, ownedWithin, ownerColumn } from "./ownership.ts";
 
 /** Beyond this, what is given is no setting of a configuration file. */
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 
 /** Whose something is, and who sees it. */
-const belonging = {
+const ownership = {
   owner: ownerColumn,
   app: appColumn,
   sharing: { type: z.enum(["user", "app", "global"]).default("app"), description: "Who sees it." },
@@ -24,10 +24,10 @@ const confStanzas = defineTable({
       description: "The file, without .conf, and the stanza: limits/http_input.",
     },
     settings: {
-      type: z.record(z.string().min(1), z.string().max(MOST_CHARACTERS)).default({}),
+      type: z.record(z.string().min(1), z.string().max(MAX_CHARACTERS)).default({}),
       description: "The settings, by their names in the file.",
     },
-    ...belonging,
+    ...ownership,
   },
 });
 
@@ -60,7 +60,7 @@ const views = defineTable({
   columns: {
     name: { type: named, description: "The name." },
     data: { type: z.string().min(1).max(1_000_000), description: "The page, as XML." },
-    ...belonging,
+    ...ownership,
   },
 });
 
@@ -79,7 +79,7 @@ const storagePasswords = defineTable({
       type: z.string().regex(/^[0-9a-f]{64}$/),
       description: "SHA-256 of the password; in clear it is only kept by the process that was given it.",
     },
-    ...belonging,
+    ...ownership,
   },
 });
 

@@ -2,7 +2,7 @@
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
-import { appColumn, ownedWithin, ownerColumn } from "./belonging.ts";
+import { appColumn, ownedWithin, ownerColumn } from "./ownership.ts";
 
 const macros = defineTable({
   description: "Parts of searches that stand under a name.",

@@ -6,9 +6,9 @@ import type { Knowledge, LookupDefinition, LookupTable } from "../spl/context/kn
 import type { Rows } from "../spl/relation/rows.ts";
 import { isLike } from "../spl/relation/wildcards.ts";
 import { SplError } from "../spl/spl-error.ts";
-import { isShownIn, type Namespace, nearestFirst, type Owned } from "./belonging.ts";
 import type { EventWriter } from "./event-writer.ts";
 import type { LookupDefinitionRow } from "./knowledge-tables.ts";
+import { isVisibleIn, type Namespace, nearestFirst, type Owned } from "./ownership.ts";
 import type { LogQueryTables } from "./tables.ts";
 
 export interface KnowledgeParts {
@@ -35,7 +35,7 @@ function knowledgeIn(parts: KnowledgeParts, namespace: Namespace): NamespacedKno
   const tagRows = () => tables.table("tags").all();
   const nearest = <Thing extends Owned>(things: readonly Thing[]) =>
     nearestFirst(
-      things.filter((thing) => isShownIn(namespace, thing)),
+      things.filter((thing) => isVisibleIn(namespace, thing)),
       namespace.owner,
     )[0];
   return {

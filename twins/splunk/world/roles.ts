@@ -3,7 +3,7 @@
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
 import type { EventAccess } from "../spl/context/event-access.ts";
-import { broadestLimit, filterProblem, joinedFilters, type RoleSearch } from "./search-rights.ts";
+import { broadestLimit, combineFilters, filterProblem, type RoleSearch } from "./search-rights.ts";
 
 /** Searches that a member of a role may run at a time when nothing else is said: `srchJobsQuota`. */
 const DEFAULT_JOBS_QUOTA = 3;
@@ -207,7 +207,7 @@ export function rightsOf(names: readonly string[], find: (name: string) => RoleR
       allowed: together(searches.map(({ allowed }) => allowed)),
       disallowed: together(searches.map(({ disallowed }) => disallowed)),
       defaults: together(searches.map(({ defaults }) => defaults)),
-      filter: joinedFilters(searches),
+      filter: combineFilters(searches),
       windowS: broadestLimit(searches.map(({ windowS }) => windowS)),
       earliestS: broadestLimit(searches.map(({ earliestS }) => earliestS)),
     },

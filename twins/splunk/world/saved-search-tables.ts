@@ -5,7 +5,7 @@ import { z } from "zod";
 import { rowProblem } from "../conf/check-saved-search.ts";
 import { savedSearchForms } from "../conf/saved-search-forms.ts";
 import { isSetting } from "../conf/saved-search-names.ts";
-import { appColumn, ownedWithin, ownerColumn } from "./belonging.ts";
+import { appColumn, ownedWithin, ownerColumn } from "./ownership.ts";
 
 /** Each is known to `savedsearches.conf`, and of the form that it has there. */
 const settings = z.record(z.string(), z.string()).superRefine((given, context) => {

@@ -22,7 +22,7 @@ export function broadestLimit(limits: readonly number[]): number | undefined {
 }
 
 /** Those that add: one of them is enough. Those that take away: all of them hold. */
-export function joinedFilters(roles: readonly Pick<RoleSearch, "filter" | "selecting">[]): string {
+export function combineFilters(roles: readonly Pick<RoleSearch, "filter" | "selecting">[]): string {
   const filters = roles.map(({ filter, selecting }) => ({ texts: filtersOf(filter), selecting }));
   const adding = filters.flatMap(({ texts, selecting }) => (selecting ? texts : []));
   const taking = filters.flatMap(({ texts, selecting }) => (selecting ? [] : texts));

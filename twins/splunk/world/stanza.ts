@@ -1,5 +1,5 @@
 /** Stanzas of configuration files: the rows of `conf_stanzas` over what the product ships. */
-import { type Settings, shippedStanzas } from "../conf/defaults.ts";
+import { type Settings, shippedStanzas } from "../conf/shipped-stanzas.ts";
 import type { LogQueryTables } from "./tables.ts";
 
 const noSettings: Settings = {};

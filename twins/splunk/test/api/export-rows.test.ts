@@ -6,7 +6,7 @@ import path from "node:path";
 import { QueryInterrupted } from "@offhook/log-store/store/log-store";
 import { CursorTable } from "@offhook/log-store/store/result-cursor";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { MOST_RUNNING } from "../../jobs/job-book.ts";
+import { MAX_RUNNING } from "../../jobs/job-book.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../testing/splunk.ts";
 import { writeManyEvents } from "../support/many-events.ts";
 
@@ -213,7 +213,7 @@ test("an event that is removed before its slice is made does not come", async ()
 
 test("who leaves ends the search, and its place and its rows are given back", async () => {
   const dropped = vi.spyOn(CursorTable.prototype, "drop");
-  for (let n = 0; n < MOST_RUNNING + 2; n++) {
+  for (let n = 0; n < MAX_RUNNING + 2; n++) {
     const response = await opened();
     expect(await jobs()).toHaveLength(1);
     response.destroy();

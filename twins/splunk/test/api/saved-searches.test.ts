@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { actionDefaults } from "../../conf/action-defaults.ts";
 import { nextTimes, parseCron } from "../../conf/cron.ts";
-import { misfit } from "../../conf/forms.ts";
+import { findInvalid } from "../../conf/forms.ts";
 import { savedSearchDefaults } from "../../conf/saved-search-defaults.ts";
 import { savedSearchForms } from "../../conf/saved-search-forms.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../testing/splunk.ts";
@@ -173,7 +173,7 @@ test("every documented setting has a form, and what it is by default is of it", 
       String(value ?? ""),
     ]),
   );
-  expect(misfit(savedSearchForms, usual)).toBeUndefined();
+  expect(findInvalid(savedSearchForms, usual)).toBeUndefined();
 });
 
 test("a condition that is no search is refused, and what is refused is not written in part", async () => {

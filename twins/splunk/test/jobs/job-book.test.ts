@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { asRestError } from "../../api/route.ts";
 import { JobBook } from "../../jobs/job-book.ts";
 import type { JobRequest } from "../../jobs/job-request.ts";
-import { RowOutlet } from "../../jobs/row-outlet.ts";
+import { RowStream } from "../../jobs/row-stream.ts";
 import { Slots } from "../../jobs/slots.ts";
 import { createTables } from "../../world/tables.ts";
 import { knowledgeOf, type SplBench, splBench } from "../support/spl.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-function openBook(mostValues: number, store: LogStore = bench.store) {
+function openBook(maxValues: number, store: LogStore = bench.store) {
   const tables = createTables();
   const book = new JobBook(
     {
@@ -30,7 +30,7 @@ function openBook(mostValues: number, store: LogStore = bench.store) {
       timeZone: "UTC",
       log: pino({ level: "silent" }),
     },
-    { mostValues },
+    { maxValues },
   );
   return { book, tables };
 }
@@ -108,10 +108,10 @@ test("a row that goes ends its search", async () => {
 test("more important searches have their turn first, and one that is ended gives its turn up", async () => {
   const slots = new Slots(1);
   const never = new AbortController().signal;
-  const release = await slots.take({ priority: 5, owner: "admin", quota: 0 }, never);
+  const release = await slots.acquire({ priority: 5, owner: "admin", quota: 0 }, never);
   const order: string[] = [];
   const take = (name: string, priority: number, signal = never) =>
-    slots.take({ priority, owner: "admin", quota: 0 }, signal).then((free) => {
+    slots.acquire({ priority, owner: "admin", quota: 0 }, signal).then((free) => {
       order.push(name);
       free();
     });
@@ -129,27 +129,27 @@ test("more important searches have their turn first, and one that is ended gives
 test("who has as many searches at work as their quota allows waits, and holds nobody else up", async () => {
   const slots = new Slots(10);
   const never = new AbortController().signal;
-  const take = (owner: string) => slots.take({ priority: 5, owner, quota: 2 }, never);
+  const take = (owner: string) => slots.acquire({ priority: 5, owner, quota: 2 }, never);
   const [first, second] = await Promise.all([take("ann"), take("ann")]);
   const third = take("ann");
-  expect([slots.waiting, slots.runningOf("ann")]).toEqual([1, 2]);
+  expect([slots.waiting, slots.countRunning("ann")]).toEqual([1, 2]);
   const other = await take("bob");
-  expect(slots.runningOf("bob")).toBe(1);
+  expect(slots.countRunning("bob")).toBe(1);
   other();
   expect(slots.waiting).toBe(1);
   first?.();
   (await third)();
   second?.();
-  expect([slots.waiting, slots.runningOf("ann"), slots.runningOf("bob")]).toEqual([0, 0, 0]);
+  expect([slots.waiting, slots.countRunning("ann"), slots.countRunning("bob")]).toEqual([0, 0, 0]);
 });
 
 test("a search that becomes more important while it waits has its turn earlier", async () => {
   const slots = new Slots(1);
   const never = new AbortController().signal;
-  const release = await slots.take({ priority: 5, owner: "admin", quota: 0 }, never);
+  const release = await slots.acquire({ priority: 5, owner: "admin", quota: 0 }, never);
   const order: string[] = [];
   const take = async (name: string, claim: { priority: number }) => {
-    const free = await slots.take(Object.assign(claim, { owner: "admin", quota: 0 }), never);
+    const free = await slots.acquire(Object.assign(claim, { owner: "admin", quota: 0 }), never);
     order.push(name);
     free();
   };
@@ -164,12 +164,12 @@ test("a search that becomes more important while it waits has its turn earlier",
 test("rows that nobody takes for ten minutes end their search, and those that are taken do not", async () => {
   vi.useFakeTimers();
   try {
-    const outlet = new RowOutlet({ most: 10, offset: 0, count: 10, firstRows: 10 }, undefined);
-    const slice = { fields: [], rows: [[]], from: 0, goesOn: true };
-    const taken = outlet.give(slice);
-    expect(await outlet.take()).toBe(slice);
+    const stream = new RowStream({ maxRows: 10, offset: 0, count: 10, firstRows: 10 }, undefined);
+    const slice = { fields: [], rows: [[]], from: 0, hasMore: true };
+    const taken = stream.write(slice);
+    expect(await stream.read()).toBe(slice);
     await taken;
-    const left = expect(outlet.give(slice)).rejects.toThrow("nobody has taken its rows");
+    const left = expect(stream.write(slice)).rejects.toThrow("its rows were not read in time");
     await vi.advanceTimersByTimeAsync(600_000);
     await left;
   } finally {

@@ -1,41 +1,41 @@
-/** Figures of the events that a search has found. */
+/** Statistics of the events that a search found. */
 import { withNeededColumns } from "@offhook/log-store/needed-columns";
 import { identifier, raw, sql } from "@offhook/log-store/sql";
 import type { LogReader, QueryOptions } from "@offhook/log-store/store/log-store";
 import { columnOf, type Relation } from "../spl/relation/relation.ts";
 import type { CompiledSearch } from "./compile-search.ts";
 
-export interface EventFigures {
+export interface EventStatistics {
   count: number;
-  /** Seconds since the epoch; absent when there are no events, or they have no time. */
+  /** Seconds since the epoch; absent without events, or when they have no time. */
   earliest: number | undefined;
   latest: number | undefined;
 }
 
-export interface JobFigures {
+export interface EventCounts {
   /** Of the events before any transforming command. */
-  readonly found: EventFigures;
-  /** Events that the first command found. */
+  readonly found: EventStatistics;
+  /** Number of events that the first command found. */
   readonly scanned: number;
 }
 
-/** `undefined` for a search that has no events. */
-export async function jobFigures(
+/** Counts the events of a search; `undefined` for a search without events. */
+export async function countEvents(
   store: LogReader,
   { events, scanned }: Pick<CompiledSearch, "events" | "scanned">,
   options: QueryOptions,
-): Promise<JobFigures | undefined> {
+): Promise<EventCounts | undefined> {
   if (events === undefined || scanned === undefined) return undefined;
-  const found = await eventFigures(store, events, options);
-  const of = scanned.select === events.select ? found : await eventFigures(store, scanned, options);
-  return { found, scanned: of.count };
+  const found = await eventStatistics(store, events, options);
+  const all = scanned.select === events.select ? found : await eventStatistics(store, scanned, options);
+  return { found, scanned: all.count };
 }
 
-export async function eventFigures(
+export async function eventStatistics(
   store: LogReader,
   events: Relation,
   options: QueryOptions,
-): Promise<EventFigures> {
+): Promise<EventStatistics> {
   const column = columnOf(events, "_time");
   const time = column === undefined ? raw("NULL") : sql`TRY_CAST(${identifier(column.column)} AS DOUBLE)`;
   const { rows } = await store.query(

@@ -1,10 +1,10 @@
-/** Results are written in pieces, whatever their form; together they say what a plain writer says. */
+/** Results are written in chunks, whatever their form; together they say what a plain writer says. */
 import { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bodyOf } from "../../output/pieces.ts";
-import { columnsOf, type ResultSet, type Row } from "../../output/result-set.ts";
+import { joinOrStream } from "../../output/chunks.ts";
+import { type ResultSet, type Row, toColumns } from "../../output/result-set.ts";
 import { writeJsonLines } from "../../output/write-json-lines.ts";
 import { type ResultsMode, writeResults } from "../../output/write-results.ts";
 
@@ -24,18 +24,18 @@ const row = fc.tuple(value, value, value, value);
 
 function setOf(rows: readonly Row[], offset = 0): ResultSet {
   const fields = names.map((name) => ({ name, type: "text" as const, multi: false }));
-  const columns = columnsOf(fields, { time: String, maxLines: 0 });
+  const columns = toColumns(fields, { time: String, maxLines: 0 });
   return { preview: false, offset, columns, rows, messages: [] };
 }
 
-const written = (set: ResultSet, mode: ResultsMode) => [...writeResults(set, mode).pieces];
+const written = (set: ResultSet, mode: ResultsMode) => [...writeResults(set, mode).chunks];
 
 /** The rows as objects, made the plain way. */
 function objectsOf({ columns, rows, offset }: ResultSet) {
   return rows.map((one, index) =>
     Object.fromEntries(
       columns.flatMap((column) => {
-        const shown = column.shown(one, offset + index);
+        const shown = column.display(one, offset + index);
         return shown === null ? [] : [[column.name, shown]];
       }),
     ),
@@ -43,7 +43,7 @@ function objectsOf({ columns, rows, offset }: ResultSet) {
 }
 
 const arraysOf = ({ columns, rows, offset }: ResultSet) =>
-  rows.map((one, index) => columns.map((column) => column.shown(one, offset + index)));
+  rows.map((one, index) => columns.map((column) => column.display(one, offset + index)));
 
 test("JSON in any form says what its rows show", () => {
   fc.assert(
@@ -54,8 +54,8 @@ test("JSON in any form says what its rows show", () => {
       expect(parsed("json").results).toEqual(objectsOf(set));
       expect(parsed("json_rows").rows).toEqual(arrays);
       expect(parsed("json_cols").columns).toEqual(names.map((_, column) => arrays.map((one) => one[column])));
-      const lines = (pieces: Iterable<string>) =>
-        [...pieces]
+      const lines = (chunks: Iterable<string>) =>
+        [...chunks]
           .join("")
           .trimEnd()
           .split("\n")
@@ -73,21 +73,21 @@ test("members of a row stand in the order of the columns, whatever they are call
   );
 });
 
-test("many rows are written in many pieces of few rows, each when it is asked for", () => {
+test("many rows are written in many chunks of few rows, each when it is asked for", () => {
   let shown = 0;
   const many = setOf(Array.from({ length: 50_000 }, (_, n) => [String(n), null, n, "text"]));
   const columns = many.columns.map((column) => ({
     ...column,
-    shown(one: Row, number: number) {
+    display(one: Row, number: number) {
       shown++;
-      return column.shown(one, number);
+      return column.display(one, number);
     },
   }));
   for (const mode of ["json", "json_rows", "json_cols", "csv", "xml", "raw"] as const) {
     shown = 0;
     let most = 0;
     let before = 0;
-    for (const piece of writeResults({ ...many, columns }, mode).pieces) {
+    for (const piece of writeResults({ ...many, columns }, mode).chunks) {
       most = Math.max(most, shown - before);
       before = shown;
       expect(piece.length).toBeLessThan(1 << 20);
@@ -99,16 +99,16 @@ test("many rows are written in many pieces of few rows, each when it is asked fo
 
 test("a short body is a text, a long one a stream that nothing is made for before it is read", async () => {
   const few = setOf([["a", null, null, null]]);
-  expect(bodyOf(writeResults(few, "csv").pieces)).toBe(`plain,"quo""ted",404,"_raw"\na,,,\n`);
+  expect(joinOrStream(writeResults(few, "csv").chunks)).toBe(`plain,"quo""ted",404,"_raw"\na,,,\n`);
   const rows = Array.from({ length: 30_000 }, (_, n): Row => [`number ${n}`, n, null, "x".repeat(50)]);
   let made = 0;
   function* counted() {
-    for (const piece of writeResults(setOf(rows), "json").pieces) {
+    for (const piece of writeResults(setOf(rows), "json").chunks) {
       made += piece.length;
       yield piece;
     }
   }
-  const body = bodyOf(counted());
+  const body = joinOrStream(counted());
   if (!(body instanceof Readable)) throw new Error("the body is a text");
   const begun = made;
   expect(begun).toBeLessThan(2 << 20);

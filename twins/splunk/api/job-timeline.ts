@@ -18,7 +18,7 @@ interface Range {
 
 /** The range that the search looked at: the request's, else that of its events. */
 async function rangeOf(job: Job): Promise<Range & { events: number }> {
-  const figures = await job.figures();
+  const figures = await job.countEvents();
   const { earliestMs, latestMs } = job.request.range;
   const found = figures?.found;
   return {
@@ -47,7 +47,7 @@ async function buckets(call: Call) {
           fromMs: range.earliestS * 1000,
           // The latest event is in it, the end of a range is not.
           toMs: range.latestS * 1000 + (job.request.range.latestMs === undefined ? 1 : 0),
-          mostBuckets: job.request.statusBuckets,
+          maxBuckets: job.request.statusBuckets,
           timeZone: call.twin.timeZone,
           signal: call.request.signal,
         });
@@ -82,7 +82,7 @@ function timelineXml(
   ].join("");
 }
 
-export const jobFigureOperations = [
+export const jobTimelineOperations = [
   ...route({
     id: "job.timeline",
     method: "GET",

@@ -5,9 +5,9 @@
  */
 import { sha256 } from "./seed.ts";
 
-const MOST = 20_000;
+const MAX_SECRETS = 20_000;
 
-export class ClearValues {
+export class SecretVault {
   /** By digest, longest unused first. */
   readonly #texts = new Map<string, string>();
 
@@ -21,7 +21,7 @@ export class ClearValues {
     this.#texts.delete(digest);
     this.#texts.set(digest, text);
     const [oldest] = this.#texts.keys();
-    if (this.#texts.size > MOST && oldest !== undefined) this.#texts.delete(oldest);
+    if (this.#texts.size > MAX_SECRETS && oldest !== undefined) this.#texts.delete(oldest);
     return digest;
   }
 

@@ -1,16 +1,16 @@
-/** Whether anybody still asks about a search: one that nobody has asked about for long is cancelled, or pauses. */
+/** When a client last asked about a search: `auto_cancel` and `auto_pause` act on a search without questions. */
 import type { Clock } from "@offhook/platform/base/clock";
 import type { JobOptions } from "./job-options.ts";
 
-export class Attention {
+export class ClientPresence {
   readonly #clock: Clock;
   readonly #options: Pick<JobOptions, "autoCancelS" | "autoPauseS">;
   readonly #finishedMs: () => number | undefined;
-  /** When somebody last asked, by the sandbox's clock. */
+  /** Time of the last question, on the sandbox's clock. */
   #askedMs: number;
   #hasPaused = false;
 
-  /** @param finishedMs when the search was over: what it waits for then is no longer counted */
+  /** @param finishedMs end of the search; idle time stops counting there */
   constructor(
     clock: Clock,
     options: Pick<JobOptions, "autoCancelS" | "autoPauseS">,
@@ -23,19 +23,19 @@ export class Attention {
     this.#finishedMs = finishedMs;
   }
 
-  /** Somebody asks about it. */
-  draw(): void {
+  /** Records a question about the search. */
+  touch(): void {
     this.#askedMs = Math.max(this.#askedMs, this.#clock.now());
   }
 
-  /** Whether nobody asked about it for so long, while it ran, that it is to be cancelled. */
-  get isLost(): boolean {
+  /** Whether the running search had no question for `auto_cancel` seconds. */
+  get isAbandoned(): boolean {
     const { autoCancelS } = this.#options;
     return autoCancelS > 0 && this.#idleMs() >= autoCancelS * 1000;
   }
 
-  /** Whether it is to pause now because nobody asks: it does so once. */
-  takePause(): boolean {
+  /** Whether the search has to pause now because of `auto_pause`; true once. */
+  pauseOnce(): boolean {
     const { autoPauseS } = this.#options;
     if (autoPauseS === 0 || this.#hasPaused || this.#idleMs() < autoPauseS * 1000) return false;
     this.#hasPaused = true;

@@ -42,7 +42,7 @@ export interface Namespace {
 }
 
 /** Whether a namespace shows a thing: somebody's own to them alone, what is shared with its app there, the rest everywhere. */
-export function isShownIn({ owner, app }: Namespace, thing: Omit<Owned, "name">): boolean {
+export function isVisibleIn({ owner, app }: Namespace, thing: Omit<Owned, "name">): boolean {
   if (thing.sharing === "user" && thing.owner !== owner) return false;
   return thing.sharing === "global" || app === "-" || app === "system" || thing.app === app;
 }
