@@ -3,7 +3,7 @@
  * flattened to dotted names, arrays become several values of one, numbers keep their digits. `null`, `[]` and `{}` are no values.
  */
 import { brokenNameRule } from "../field-name.ts";
-import { MAX_OBJECTS } from "../store/json-leaves.ts";
+import { MAX_OBJECT_DEPTH } from "../store/json-leaves.ts";
 import type { FieldNode, FieldTree } from "./field-tree.ts";
 import { readStringBytes } from "./json-string.ts";
 import { EventProblem } from "./problems.ts";
@@ -79,8 +79,8 @@ export class EventParser {
   }
 
   #object(node: FieldNode): void {
-    if (++this.#objectDepth > MAX_OBJECTS) {
-      throw this.#problem(`objects are nested deeper than ${MAX_OBJECTS} levels`);
+    if (++this.#objectDepth > MAX_OBJECT_DEPTH) {
+      throw this.#problem(`objects are nested deeper than ${MAX_OBJECT_DEPTH} levels`);
     }
     this.#enter();
     const object = ++this.#objects;

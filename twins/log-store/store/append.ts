@@ -1,4 +1,4 @@
-/** Rows that are written while the store is open: columns to DuckDB, a vector at a time. */
+/** Appends rows to an open store: columns to DuckDB, a vector at a time. */
 import {
   type DuckDBConnection,
   DuckDBDataChunk,
@@ -38,13 +38,13 @@ export async function appendColumns(
   }
 }
 
-/** Columns of `documents`, by position. */
+/** The columns of `documents`, by position. */
 export interface DocumentColumns {
   names: readonly string[];
   types: readonly DuckDBType[];
 }
 
-/** Appends documents with their values. @param fields has all of theirs */
+/** Appends documents with their values. @param fields includes all fields of the documents */
 export async function appendDocuments(
   connection: DuckDBConnection,
   { names, types }: DocumentColumns,
@@ -69,7 +69,7 @@ export async function appendDocuments(
   );
 }
 
-/** The columns of the fields that some of the documents have. */
+/** The columns of the fields that any of the documents has. */
 function cellsOf(planned: readonly PlannedDocument[], fields: FieldCatalog): Map<Field, DuckDBValue[]> {
   const columns = new Map<Field, DuckDBValue[]>();
   const shapes = new Map<PlannedDocument["fields"], Place[]>();
@@ -95,7 +95,7 @@ function cellsOf(planned: readonly PlannedDocument[], fields: FieldCatalog): Map
   return columns;
 }
 
-/** Where the values of a field go, and what they were fitted to; `undefined`: nowhere. */
+/** Where the values of a field go, and the type they were fitted to; `undefined`: nowhere. */
 type Place = { field: Field; fittedAs: FieldType; cells: DuckDBValue[] } | undefined;
 
 function cellOf({ field: { type, multi }, fittedAs }: NonNullable<Place>, value: FieldValue): DuckDBValue {
@@ -104,7 +104,7 @@ function cellOf({ field: { type, multi }, fittedAs }: NonNullable<Place>, value:
   return typeof value === "object" ? null : cell(value);
 }
 
-/** A value whose field has become text since it was fitted. */
+/** The text of a value whose field has become text since the value was fitted. */
 function textOf(value: ColumnValue, fittedAs: FieldType): ColumnValue {
   if (fittedAs !== "date" || typeof value !== "bigint") return String(value);
   return new Date(Number(value / 1000n)).toISOString();

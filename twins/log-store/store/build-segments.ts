@@ -1,4 +1,4 @@
-/** The segments of a dataset, made where DuckDB may spill what it sorts. */
+/** Builds the segments of a dataset, in a database where DuckDB may spill its sorts. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { FieldCatalog } from "../fields.ts";
 import { identifier, raw, sql } from "../sql.ts";
@@ -13,11 +13,11 @@ import {
   showSegments,
 } from "./segment-tables.ts";
 
-/** Text that is cut and grouped at once, and the rows in which it is counted. */
+/** Text that one statement segments, and the granularity in which it is measured. */
 const PIECE_BYTES = 16 << 20;
 const BLOCK_ROWS = 2048;
 
-/** @param rows how many documents there are; their numbers begin with 0 */
+/** @param rows number of documents; they are numbered from 0 */
 export async function buildSegments(
   connection: DuckDBConnection,
   fields: FieldCatalog,
@@ -49,7 +49,7 @@ async function pieceEnds(connection: DuckDBConnection, documents: number): Promi
   return (ends.at(-1) ?? 0) < documents ? [...ends, documents] : ends;
 }
 
-/** Brings a table of several pieces into one order, part by part, so that no part is larger than memory. */
+/** Sorts a table of several sorted pieces, in parts that each fit in memory. */
 async function mergeSegments(connection: DuckDBConnection): Promise<void> {
   const table = identifier(BUILT_SEGMENTS);
   const sorted = `${BUILT_SEGMENTS}_merged`;

@@ -1,5 +1,5 @@
 /**
- * What a written value becomes in a field that is there, as the vendor coerces.
+ * Coerces a written value to the type of an existing field, as the vendor does.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/coerce.html
  */
 
@@ -10,7 +10,7 @@ import type { Coerced } from "./column-value.ts";
 import { looksLikeDate, microsOfDate } from "./date-detection.ts";
 import type { Leaf } from "./json-leaves.ts";
 
-/** The type that a value gives to a new field. */
+/** The type of a new field, by its first value. */
 export function typeOfLeaf({ kind, text }: Leaf): FieldType {
   if (kind === "integer") return "long";
   if (kind === "decimal") return "double";
@@ -18,7 +18,7 @@ export function typeOfLeaf({ kind, text }: Leaf): FieldType {
   return looksLikeDate(text) ? "date" : "text";
 }
 
-/** What a value is coerced to. */
+/** The target of a coercion. */
 export type Coercion = Pick<Field, "type" | "timeFormat" | "blanks">;
 
 export function coerce(leaf: Leaf, target: Coercion): Coerced {
@@ -59,7 +59,7 @@ function booleanOf({ kind, text }: Leaf): Coerced {
   };
 }
 
-/** The dataset's own format comes before the vendor's: its seconds are no milliseconds. */
+/** The dataset's own format wins over the vendor's, which would read a count of seconds as milliseconds. */
 function dateOf({ kind, text }: Leaf, { timeFormat: format, blanks }: Coercion): Coerced {
   if (blanks === true && kind === "string" && blankTimes.has(text)) return { value: undefined };
   const own = format === undefined || kind === "boolean" ? undefined : timeFormat(format)?.read(text);
@@ -80,10 +80,10 @@ function numberOf({ kind, text }: Leaf, parse: (text: string) => Coerced): Coerc
 }
 
 const decimal = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/;
-/** Longest number that is written out: far beyond what any type holds. */
+/** Longest integer that is computed: far beyond the range of any type. */
 const MAX_DIGITS = 400;
 
-/** An integer exactly; of a number with a fraction, what is before the point. */
+/** An exact integer; a fraction is cut off. */
 function integerOf(text: string, least: bigint, greatest: bigint, what: string): Coerced {
   const parts = decimal.exec(text);
   const [, sign, whole = "", fraction = "", exponent = "0"] = parts ?? [];

@@ -1,50 +1,49 @@
 /**
- * One DuckDB database file, locked down: no statement can read, write, load or configure anything outside it. Its statements wait
- * for their turn in the gate of the process, have a deadline, and can be cancelled.
+ * One DuckDB database file, locked down: no statement can read, write, load or configure anything outside it. Its statements queue at
+ * the process's query gate, have a deadline, and can be cancelled.
  */
 import { constants, copyFile, rm } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 import { QueryInterrupted, type QueryOptions, type QueryResult, type ResultCursor } from "./log-store.ts";
-import { checkingBetweenChunks, programFunctions } from "./program-functions.ts";
+import { checkBetweenChunks, programFunctions } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
 import { Reader } from "./reader.ts";
 import { CursorTable, cursorTable } from "./result-cursor.ts";
-import { SharedMemory, unlessAborted } from "./shared-memory.ts";
+import { raceAbort, SharedMemory } from "./shared-memory.ts";
 import { TableCache } from "./table-cache.ts";
 
-/** What its tables are in, beside the empty database in memory that DuckDB starts with. */
+/** Name under which the file is attached, beside the in-memory database that DuckDB starts with. */
 export const DATABASE = "store";
-/** Before the first block: DuckDB's file header, and two of the database of which the later one counts. */
+/** Before the first block: DuckDB's file header, and two database headers, of which the later counts. */
 const HEADER_BYTES = 3 * 4096;
 const DEADLINE_MS = 30_000;
-/** A statement that is interrupted just before it begins runs on; so it is interrupted until it has ended. */
+/** An interrupt just before a statement begins has no effect, so interrupts are repeated until the statement has ended. */
 const INTERRUPT_AGAIN_MS = 20;
-/** How often who wants to know is told how far a statement is. */
+/** Interval of progress callbacks. */
 const PROGRESS_MS = 100;
 
-/** How much a database spills at most. */
-const MOST_SPILLED = "4GB";
+const MAX_SPILLED = "4GB";
 
 /**
- * In this order, for the last one locks the others. The file is thrown away after use, so nothing needs to survive a crash: no
- * write-ahead log.
+ * The order matters: the last setting locks the others. There is no write-ahead log, for the file is deleted after use and need not
+ * survive a crash.
  */
 const settings = ({ file, holder, replacing, spillFolder = "" }: DatabaseOptions) => [
   `ATTACH ${quoted(file)} AS ${DATABASE} (${holder === "others" ? "READ_ONLY" : "RECOVERY_MODE no_wal_writes"})`,
   "PRAGMA disable_checkpoint_on_shutdown",
-  // A checkpoint needs room on the disk: whoever writes looks for that first.
+  // A checkpoint needs room on the disk, so the writer checkpoints itself, after checking the room.
   "SET checkpoint_threshold = '1000TB'",
   `SET temp_directory = ${quoted(spillFolder)}`,
-  `SET max_temp_directory_size = '${MOST_SPILLED}'`,
+  `SET max_temp_directory_size = '${MAX_SPILLED}'`,
   ...(replacing === "seldom" ? ["SET max_vacuum_tasks = 0"] : []),
-  // A view that a statement names twice would be kept in memory as a whole: the postings of a million events.
+  // It would materialize a view that a statement names twice, such as the postings of a million events, in memory.
   "SET disabled_optimizers = 'common_subplan'",
   "SET autoinstall_known_extensions = false",
   "SET autoload_known_extensions = false",
   "SET allow_community_extensions = false",
-  // The first rows in an order are found by what orders them, and only then are their other columns made: up to so many rows.
+  // Late materialization: a top-N query up to this size sorts its keys first, then fetches the other columns of the rows it found.
   "SET GLOBAL late_materialization_max_rows = 200000",
   "SET enable_external_access = false",
   "SET lock_configuration = true",
@@ -56,35 +55,35 @@ function quoted(text: string): string {
 
 export interface DatabaseOptions {
   file: string;
-  /** Whose the file is: this database's alone, which removes it in the end, or others' too, who do not find it changed. */
+  /** `itself`: this database alone uses the file, and removes it in the end. `others`: it is shared and read-only. */
   holder: "itself" | "others";
-  /** What all of its statements may take together. */
+  /** Limit for all its statements together. */
   memoryBytes: number;
   threads: number;
   /**
-   * How often documents are replaced or removed one by one. What is left of those is put together by each checkpoint, with groups of
-   * rows that are not full: that takes twice as long as all the rest of it. Seldom: it is left as it is.
+   * How often documents are replaced or removed one by one. `often`: each checkpoint vacuums, merging row groups that are no longer
+   * full, which takes twice as long as the rest of the checkpoint. `seldom`: it does not.
    */
   replacing: "often" | "seldom";
   /**
-   * Where statements put what does not fit in memory; absent: nowhere, they fail. DuckDB allows every statement to write there, so
-   * there is none where the text of one may come from outside.
+   * Where statements spill what does not fit in memory; absent: they fail. DuckDB lets every statement write there, so set it only
+   * where no statement's text comes from outside.
    */
   spillFolder?: string | undefined;
 }
 
 export class Database {
-  /** Whose turn it is in the gate: the store's, whichever database file it has now. */
+  /** Its share of the gate: the store, whichever database file it uses now. */
   readonly #owner: object;
   readonly #gate: QueryGate;
   readonly #instance: DuckDBInstance;
   readonly #memory: SharedMemory;
-  /** What is removed in the end. */
+  /** Removed on close. */
   readonly #ownFile: string | undefined;
   readonly #idle: Reader[] = [];
   readonly #running = new Set<Promise<unknown>>();
   readonly #cancels = new Set<() => void>();
-  /** Of the data: another one when a write begins, and when it has ended. */
+  /** Of the data: it grows when a write begins, and when it ends. */
   #version = 0;
   readonly #tables = new TableCache(() => this.#instance.connect());
   readonly #cursors = new Set<CursorTable>();
@@ -105,7 +104,7 @@ export class Database {
     this.#ownFile = holder === "itself" ? file : undefined;
   }
 
-  /** Opens the file, or makes it. */
+  /** Opens the file, or creates it. */
   static async open(owner: object, options: DatabaseOptions, gate = queryGate): Promise<Database> {
     const { memoryBytes, threads } = options;
     const instance = await DuckDBInstance.create(":memory:", {
@@ -124,7 +123,7 @@ export class Database {
     return new Database(owner, gate, instance, options);
   }
 
-  /** A connection that looks at this database's tables. Whoever asked closes it. */
+  /** A connection to this database's tables, which the caller closes. */
   async connect(): Promise<DuckDBConnection> {
     const connection = await this.#instance.connect();
     await connection.run(`USE ${DATABASE}`);
@@ -133,7 +132,7 @@ export class Database {
 
   /**
    * Runs one statement that reads, on a connection of its own.
-   * @param before what it waits for first; that takes of its time, too
+   * @param before awaited first, within the deadline
    * @throws QueryInterrupted, QueueFull, OutOfMemory, and what `before` throws
    */
   query(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<QueryResult> {
@@ -145,13 +144,13 @@ export class Database {
     return this.#track(this.#openCursor(statement, options, before));
   }
 
-  /** One turn in the gate; another one, alone, when the work ran out of memory beside others. @throws OutOfMemory, QueueFull */
+  /** Runs work in the gate; once more, alone, when it ran out of memory beside others. @throws OutOfMemory, QueueFull */
   turn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const inGate = () => this.#gate.run(this.#owner, work, signal);
     return this.#track(this.#memory.run(inGate, signal));
   }
 
-  /** One turn in the gate that writes. */
+  /** As `turn`, for work that writes. */
   change<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.turn(async () => {
       this.#version++;
@@ -164,8 +163,8 @@ export class Database {
   }
 
   /**
-   * Whether statements can be run: DuckDB gives a database up for good when a checkpoint fails, or when it finds a fault of
-   * its own. What was written down last is then in the file.
+   * Whether statements can run: DuckDB invalidates a database for good when a checkpoint fails, or on an internal error. The file
+   * is then as the last checkpoint left it.
    */
   async isUsable(): Promise<boolean> {
     return this.#track(this.#probe());
@@ -183,13 +182,13 @@ export class Database {
     for (const cursor of [...this.#cursors]) cursor.end();
   }
 
-  /** Waits for what runs, closes, and removes the file if it is its own. */
+  /** Waits for running work, closes, and removes the file if it is the database's own. */
   async close(): Promise<void> {
     await this.leave();
     if (this.#ownFile !== undefined) await removeDatabase(this.#ownFile);
   }
 
-  /** Waits for what runs, and closes; the file stays. */
+  /** Waits for running work, and closes; the file stays. */
   async leave(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     for (const reader of this.#idle.splice(0)) reader.close();
@@ -274,11 +273,11 @@ export class Database {
     try {
       const run = () =>
         this.turn(
-          () => checkingBetweenChunks(endIfOver, this.#interruptible(work, ending.signal, progress)),
+          () => checkBetweenChunks(endIfOver, this.#interruptible(work, ending.signal, progress)),
           ending.signal,
         );
       if (before === undefined) return await run();
-      return await this.#track(unlessAborted(before(), ending.signal).then(run));
+      return await this.#track(raceAbort(before(), ending.signal).then(run));
     } catch (error) {
       if (reason) throw new QueryInterrupted(reason, performance.now() - startedAt);
       throw error;
@@ -302,9 +301,9 @@ export class Database {
     };
     signal.addEventListener("abort", interrupt, { once: true });
     try {
-      if (progress !== undefined) await reader.measure();
+      if (progress !== undefined) await reader.measureProgress();
       signal.throwIfAborted();
-      const asking = progress && setInterval(() => progress(reader.share), PROGRESS_MS);
+      const asking = progress && setInterval(() => progress(reader.progress), PROGRESS_MS);
       const result = await work(reader).finally(() => clearInterval(asking));
       this.#idle.push(reader);
       return result;
@@ -325,7 +324,7 @@ export class Database {
   }
 }
 
-/** Does what writes: all of it is stored, or none when it throws. */
+/** Runs work in a transaction, rolled back when it throws. */
 export async function transaction<Result>(
   connection: DuckDBConnection,
   work: () => Promise<Result>,
@@ -336,13 +335,13 @@ export async function transaction<Result>(
     await read(connection, raw("COMMIT"));
     return result;
   } catch (error) {
-    // What went wrong first is what to tell; DuckDB may have rolled back already.
+    // The first error is the one to report; DuckDB may have rolled back already.
     await read(connection, raw("ROLLBACK")).catch(() => {});
     throw error;
   }
 }
 
-/** The bytes of a database's file that its last checkpoint says are its own, from the beginning. */
+/** Bytes from the beginning of a database's file that its last checkpoint uses. */
 export async function usedBytes(connection: DuckDBConnection): Promise<number> {
   const { rows } = await read(
     connection,
@@ -357,7 +356,7 @@ export function copyDatabase(from: string, to: string): Promise<void> {
   return copyFile(from, to, constants.COPYFILE_FICLONE);
 }
 
-/** Removes a database file and what DuckDB puts beside it. */
+/** Removes a database file and its write-ahead log. */
 export async function removeDatabase(file: string): Promise<void> {
   for (const path of [file, `${file}.wal`]) await rm(path, { force: true });
 }

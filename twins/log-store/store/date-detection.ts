@@ -1,5 +1,5 @@
 /**
- * The dates that a written event may hold: the vendor's formats of a dynamically mapped date field.
+ * Dates in written events: the vendor's formats for dynamically mapped date fields.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/dynamic-field-mapping.html#date-detection
  */
 import { instantOf } from "../dates/time-formats.ts";
@@ -16,16 +16,16 @@ export function looksLikeDate(text: string): boolean {
   return !plainNumber.test(text) && microsOfDate(text) !== undefined;
 }
 
-/** What DuckDB's timestamps hold: what is beyond stands for infinity. */
-const MOST_MICROS = 2n ** 63n - 2n;
+/** DuckDB's largest finite timestamp; the values beyond it mean infinity. */
+const MAX_MICROS = 2n ** 63n - 2n;
 
 /**
- * Microseconds since the Unix epoch; finer digits are cut off. `undefined` when it is no date in any of the formats, or one that no
- * column holds.
+ * Microseconds since the Unix epoch; finer digits are cut off. `undefined` for text that is no date in any of the formats, or whose
+ * date is out of a column's range.
  */
 export function microsOfDate(text: string): bigint | undefined {
   const micros = microsOfText(text);
-  return micros === undefined || micros > MOST_MICROS || micros < -MOST_MICROS ? undefined : micros;
+  return micros === undefined || micros > MAX_MICROS || micros < -MAX_MICROS ? undefined : micros;
 }
 
 function microsOfText(text: string): bigint | undefined {

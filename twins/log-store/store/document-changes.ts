@@ -1,4 +1,4 @@
-/** What is written and removed in one turn: decided by what is there, then stored. */
+/** Writes and removals inside an exclusive section: planned against the current documents, then stored. */
 import type { IndexMapping } from "../fields.ts";
 import { jsonParameter, raw, type Sql, sql } from "../sql.ts";
 import {
@@ -20,58 +20,58 @@ import { documentKey, planWrite, type WritePlan } from "./plan-write.ts";
 import type { StoreFile } from "./store-file.ts";
 import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 
-/** Documents of an index that are removed in one statement. */
-const REMOVED_TOGETHER = 10_000;
-/** How many removed documents are remembered, so that one written again goes on with its version. */
+/** Documents of an index that one statement removes. */
+const REMOVAL_BATCH = 10_000;
+/** Removed documents whose versions are remembered: one that is written again continues from its version. */
 const MAX_REMOVED = 10_000;
 
 type WithoutVersion<Change> = Change extends StoreChange ? Omit<Change, "stateVersion"> : never;
-/** A change that has no number yet. */
+/** A change that has no state version yet. */
 export type NewChange = WithoutVersion<StoreChange>;
 
-/** The store that is changed. */
-export interface ChangedStore {
+/** What the changes need of their store. */
+export interface StoreAccess {
   fitting(): Fitting;
-  /** As it is now. */
+  /** The current file. */
   file(): StoreFile;
-  /** The one that can be written to. */
+  /** The writable file. */
   ownFile(): Promise<StoreFile>;
-  /** These are about to be stored. */
+  /** Called before documents are stored. */
   writing(documents: WritePlan["documents"]): void;
-  /** These were not. */
+  /** Called when storing them failed. */
   refused(): void;
-  /** Something has been stored. */
+  /** Called after a change has been stored. */
   changed(change: NewChange): void;
 }
 
 export class DocumentChanges {
-  readonly #changed: ChangedStore;
+  readonly #store: StoreAccess;
   readonly #removed = new Map<string, number>();
 
-  constructor(changed: ChangedStore) {
-    this.#changed = changed;
+  constructor(store: StoreAccess) {
+    this.#store = store;
   }
 
   /** @throws UnfitDocuments, and then nothing is stored */
   async write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]> {
     const plan = await this.#plan(documents);
     throwUnfit(plan.outcomes);
-    await this.#store(plan);
+    await this.#commit(plan);
     return plan.outcomes.filter((outcome) => outcome.outcome === "written");
   }
 
   async writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
     const plan = await this.#plan(documents);
-    await this.#store(plan);
+    await this.#commit(plan);
     return plan.outcomes;
   }
 
   async #plan(documents: readonly ConditionalWrite[]): Promise<WritePlan> {
-    const { fields, nextRow, nextSeqNo } = this.#changed.file().catalog;
+    const { fields, nextRow, nextSeqNo } = this.#store.file().catalog;
     const places = documents.flatMap(({ index, id }) => (id === undefined ? [] : [{ index, id }]));
     return planWrite(documents, {
       fields,
-      fitting: this.#changed.fitting(),
+      fitting: this.#store.fitting(),
       nextRow,
       nextSeqNo,
       documents: await this.#find(places),
@@ -79,79 +79,79 @@ export class DocumentChanges {
     });
   }
 
-  async #store(plan: WritePlan): Promise<void> {
+  async #commit(plan: WritePlan): Promise<void> {
     const { documents } = plan;
     if (documents.length === 0) return;
-    this.#changed.writing(documents);
+    this.#store.writing(documents);
     try {
-      const file = await this.#changed.ownFile();
+      const file = await this.#store.ownFile();
       await file.write(plan);
     } catch (error) {
-      this.#changed.refused();
+      this.#store.refused();
       throw error;
     }
-    this.#changed.changed({ change: "write", documents });
+    this.#store.changed({ change: "write", documents });
   }
 
   async remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]> {
     const there = await this.#find(places);
     const documents: StoredDocument[] = [];
-    let { nextSeqNo } = this.#changed.file().catalog;
+    let { nextSeqNo } = this.#store.file().catalog;
     const removed = places.map((place): RemovedDocument | undefined => {
       const key = documentKey(place);
       const document = there.get(key);
       if (!document) return undefined;
-      // An id may be another index's too, and a place may be named twice.
+      // A place that is named twice is removed once.
       there.delete(key);
       documents.push(document);
       this.#remember(key, document.version + 1);
       return { version: document.version + 1, seqNo: nextSeqNo++ };
     });
     if (documents.length === 0) return removed;
-    const file = await this.#changed.ownFile();
+    const file = await this.#store.ownFile();
     await file.remove(
       documents.map(({ row }) => row),
       nextSeqNo,
     );
-    this.#changed.changed({ change: "remove", documents });
+    this.#store.changed({ change: "remove", documents });
     return removed;
   }
 
   /** @throws StoreFull */
   async defineIndex(index: string, mapping: IndexMapping): Promise<void> {
-    const file = await this.#changed.ownFile();
+    const file = await this.#store.ownFile();
     await file.define(index, mapping);
-    this.#changed.changed({ change: "index", index });
+    this.#store.changed({ change: "index", index });
   }
 
   async removeIndex(index: string): Promise<void> {
-    const limit = raw(String(REMOVED_TOGETHER));
+    const limit = raw(String(REMOVAL_BATCH));
     const some = sql`${selectDocuments(sql`_index = ${index}`)} LIMIT ${limit}`;
     for (;;) {
-      const documents = storedDocuments(await this.#changed.file().query(some));
+      const documents = storedDocuments(await this.#store.file().query(some));
       if (documents.length === 0) break;
       await this.remove(documents);
     }
-    if (this.#changed.file().catalog.fields.indices.has(index)) {
-      await (await this.#changed.ownFile()).drop(index);
+    if (this.#store.file().catalog.fields.indices.has(index)) {
+      await (await this.#store.ownFile()).drop(index);
     }
     for (const key of this.#removed.keys()) {
       if (key.startsWith(documentKey({ index, id: "" }))) this.#removed.delete(key);
     }
-    this.#changed.refused();
-    this.#changed.changed({ change: "index", index });
+    this.#store.refused();
+    this.#store.changed({ change: "index", index });
   }
 
-  /** What was removed is forgotten: the store has other content. */
+  /** Forgets the versions of removed documents: the store has other content. */
   forget(): void {
     this.#removed.clear();
   }
 
-  /** What is in these places, by `documentKey`. */
+  /** The documents in these places, by `documentKey`; possibly others with the same ids. */
   async #find(places: readonly DocumentPlace[]): Promise<Map<string, StoredDocument>> {
     const ids = places.map(({ id }) => id);
     if (ids.length === 0) return new Map();
-    const found = storedDocuments(await this.#changed.file().query(selectDocuments(amongIds(ids))));
+    const found = storedDocuments(await this.#store.file().query(selectDocuments(hasId(ids))));
     return new Map(found.map((document) => [documentKey(document), document]));
   }
 
@@ -163,20 +163,20 @@ export class DocumentChanges {
   }
 }
 
-/** The documents of these ids. */
-export function amongIds(ids: readonly string[]): Sql {
+/** A predicate: the documents with these ids. */
+export function hasId(ids: readonly string[]): Sql {
   const [only] = ids;
   if (ids.length === 1 && only !== undefined) return sql`_id = ${only}`;
   return sql`_id IN (SELECT unnest(from_json(${jsonParameter(ids)}, '["VARCHAR"]')))`;
 }
 
-/** What does not fit is listed up to so many places: a state may have millions of documents. */
+/** Bounds of the reported problems: a state may have millions of documents. */
 const MAX_UNFIT = 1000;
 const MAX_REPEATED = 100;
 
 /**
- * Stores documents in a file that nobody sees yet, some at a time: it is all of them or nothing without a transaction.
- * @throws UnfitDocuments with all that do not fit, RepeatedDocuments
+ * Stores documents, batch by batch, in a file that nobody reads yet: so all or nothing needs no transaction.
+ * @throws UnfitDocuments with all misfits up to a bound, RepeatedDocuments
  */
 export async function loadDocuments(
   file: StoreFile,
@@ -185,14 +185,14 @@ export async function loadDocuments(
 ): Promise<void> {
   const unfit: UnfitValue[] = [];
   let from = 0;
-  for await (const together of documents) {
+  for await (const batch of documents) {
     const state = { ...file.catalog, fitting, documents: new Map(), removedVersion: () => undefined };
-    const plan = await planWrite(together, state);
+    const plan = await planWrite(batch, state);
     for (const value of unfitOf(plan.outcomes)) unfit.push({ ...value, document: value.document + from });
     if (unfit.length >= MAX_UNFIT) break;
-    // All that comes after is looked at, too.
+    // After a misfit the rest is only checked.
     if (unfit.length === 0) await file.write(plan);
-    from += together.length;
+    from += batch.length;
   }
   if (unfit.length > 0) throw new UnfitDocuments(unfit);
   await file.flush();
@@ -221,7 +221,7 @@ function throwUnfit(outcomes: readonly DocumentOutcome[]): void {
   if (unfit.length > 0) throw new UnfitDocuments(unfit);
 }
 
-/** What of the documents does not fit. */
+/** The misfits among outcomes. */
 export function unfitOf(outcomes: readonly DocumentOutcome[]): UnfitValue[] {
   return outcomes.flatMap((outcome, document) =>
     outcome.outcome === "unfit" ? [{ ...outcome.misfit, document }] : [],

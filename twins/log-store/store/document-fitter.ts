@@ -1,6 +1,6 @@
 /**
- * Documents on their way into the store: each is read, fitted to the fields there are, and either taken whole or refused whole. Nothing
- * is written here.
+ * Fits documents to the fields of a store before they are written: a document is parsed, and accepted or refused as a whole. Writes
+ * nothing.
  */
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
 import {
@@ -21,13 +21,13 @@ import type { DocumentWrite, Fitting, Misfit } from "./log-store.ts";
 /** The vendor's `index.mapping.total_fields.limit`. */
 export const MAX_FIELDS = 1000;
 
-/** splunkd's name of an event's time. */
+/** splunkd's name for the time of an event. */
 const TIME_ALIAS = "_time";
 
 export class DocumentFitter {
   readonly #fields: FieldCatalog;
   readonly #fitting: Fitting;
-  /** By index; `undefined`: the indices without fields of their own. */
+  /** By index; `undefined`: all indices without a mapping of their own. */
   readonly #parts = new Map<string | undefined, IndexFitter>();
 
   constructor(fields: FieldCatalog, fitting: Fitting) {
@@ -35,27 +35,27 @@ export class DocumentFitter {
     this.#fitting = fitting;
   }
 
-  /** The fields that the documents taken so far add. */
+  /** The fields that the accepted documents add. */
   get added(): NewField[] {
     return [...this.#parts.values()].flatMap(({ added }) => added);
   }
 
-  /** Keys of the fields there are that get several values in one document for the first time. */
+  /** Keys of existing fields that hold several values in one document for the first time. */
   get widened(): ReadonlySet<string> {
     return new Set([...this.#parts.values()].flatMap(({ widened }) => widened));
   }
 
-  /** Keys of the fields there are that get a text for the first time, which they cannot hold as they are. */
+  /** Keys of existing fields that must become text: a document has a value that their type cannot hold. */
   get texts(): ReadonlySet<string> {
     return new Set([...this.#parts.values()].flatMap(({ texts }) => texts));
   }
 
-  /** Reads a document and fits it to the fields of its index; does not take it yet. */
+  /** Parses a document and fits it to the fields of its index; does not accept it yet. */
   fit(write: Pick<DocumentWrite, "source" | "fitted" | "index">): FittedDocument | Misfit {
     return this.#part(write.index).fit(write);
   }
 
-  /** Takes a document that fits: its fields are there for the next. */
+  /** Accepts a document that fits: later documents are fitted to its fields, too. */
   accept(index: string, document: FittedDocument): void {
     this.#part(index).accept(document);
   }
@@ -71,9 +71,9 @@ export class DocumentFitter {
   }
 }
 
-interface Fit {
+interface FitOptions {
   fitting: Fitting;
-  /** How the index maps its documents itself. */
+  /** Set when the index has a mapping of its own. */
   mapping: IndexMapping | undefined;
   index: string | undefined;
 }
@@ -81,19 +81,19 @@ interface Fit {
 /** The documents of one index, or of all that share the fields of the dataset. */
 class IndexFitter {
   readonly #fields: FieldCatalog;
-  readonly #fit: Fit;
+  readonly #options: FitOptions;
   /** Names that are objects: what is before a dot. */
   readonly #objects: Set<string>;
   readonly #added = new Map<string, NewField>();
   readonly #widened = new Set<string>();
   readonly #texts = new Set<string>();
   readonly #shapes = new Shapes();
-  /** Of the documents taken so far. */
+  /** Field lists of the accepted documents, whose fields are known. */
   readonly #accepted = new Set<readonly NewField[]>();
 
-  constructor(fields: FieldCatalog, fit: Fit) {
+  constructor(fields: FieldCatalog, options: FitOptions) {
     this.#fields = fields;
-    this.#fit = fit;
+    this.#options = options;
     this.#objects = new Set(fields.objects);
   }
 
@@ -101,20 +101,18 @@ class IndexFitter {
     return [...this.#added.values()];
   }
 
-  /** Keys of the fields that become lists. */
   get widened(): string[] {
-    return [...this.#widened].map((name) => fieldKey({ name, index: this.#fit.index }));
+    return [...this.#widened].map((name) => fieldKey({ name, index: this.#options.index }));
   }
 
-  /** Keys of the fields that become texts. */
   get texts(): string[] {
-    return [...this.#texts].map((name) => fieldKey({ name, index: this.#fit.index }));
+    return [...this.#texts].map((name) => fieldKey({ name, index: this.#options.index }));
   }
 
   fit({ source, fitted }: Pick<DocumentWrite, "source" | "fitted">): FittedDocument | Misfit {
     if (fitted) return fitted;
     try {
-      return this.#fitLeaves(readLeaves(source, this.#fit.mapping ? "kept" : "left out"));
+      return this.#fitLeaves(readLeaves(source, this.#options.mapping ? "kept" : "left out"));
     } catch (error) {
       if (error instanceof Unfit) {
         const { misfit, offset } = error;
@@ -137,7 +135,7 @@ class IndexFitter {
         continue;
       }
       if (field.multi && !known.multi) this.#widen(field.name);
-      if (this.#fit.fitting === "free" && field.type === "text" && known.type !== "text")
+      if (this.#options.fitting === "free" && field.type === "text" && known.type !== "text")
         this.#texts.add(field.name);
     }
   }
@@ -162,7 +160,7 @@ class IndexFitter {
     let room = MAX_FIELDS - this.#fields.size - this.#added.size;
     const time = this.#aliasedTime(named);
     for (const { name: given, leaves } of named) {
-      // What such an event has under the name of the time field is in its text alone.
+      // An event with `_time` keeps what it has under the time field's name in its text alone.
       if (given === time) continue;
       const name = given === TIME_ALIAS && time !== undefined ? time : given;
       const [first] = leaves;
@@ -171,7 +169,7 @@ class IndexFitter {
         const known = this.#known(target.name) ?? held.get(target.name)?.field;
         if (!known && room-- <= 0) throw tooMany(target.name, first);
         const field = known ?? target;
-        // Several names may be copied to one.
+        // A mapping may copy several names to one field.
         const { values } = getOrAdd(held, field.name, () => ({ field, values: [] }));
         for (const leaf of leaves) {
           const value = this.#fitLeaf(leaf, field);
@@ -191,14 +189,14 @@ class IndexFitter {
     return { fields: shape.fields, values: fitted };
   }
 
-  /** The fields that hold the values of a name. */
+  /** The fields that the values at a name go to. */
   #targetsOf(
     name: string,
     first: Leaf,
     { leaves, named }: { leaves: readonly Leaf[]; named: readonly LeafField[] },
   ): readonly NewField[] {
     const known = this.#known(name);
-    const { mapping } = this.#fit;
+    const { mapping } = this.#options;
     if (known && !mapping) return [known];
     const present = leaves.filter(({ kind }) => kind !== "null");
     if (!known && present.length > 0) this.#checkNewField(name, first, named);
@@ -209,23 +207,23 @@ class IndexFitter {
   }
 
   #fitLeaf(leaf: Leaf, field: NewField): ColumnValue | undefined {
-    const { mapping } = this.#fit;
+    const { mapping } = this.#options;
     const coerced = mapping ? mapping.coerce(leaf, field) : coerce(leaf, field);
     if ("value" in coerced) return coerced.value;
     const type = field.mapping?.type ?? field.type;
     throw new Unfit(leaf, { ...coerced, field: field.name, type, value: jsonOf(leaf) });
   }
 
-  /** The time field, of an event that has its time under `_time` where the dataset calls it otherwise. */
+  /** The name of the time field, when it is another than `_time` and the event has its time under `_time`. */
   #aliasedTime(named: readonly LeafField[]): string | undefined {
     const { timeField } = this.#fields;
-    if (this.#fit.fitting === "mapped" || !timeField || this.#fields.get(TIME_ALIAS)) return undefined;
+    if (this.#options.fitting === "mapped" || !timeField || this.#fields.get(TIME_ALIAS)) return undefined;
     return named.some(({ name }) => name === TIME_ALIAS) ? timeField.name : undefined;
   }
 
   #newType(name: string, leaf: Leaf): FieldType {
     const type = typeOfLeaf(leaf);
-    if (this.#fit.fitting === "mapped" || type !== "date") return type;
+    if (this.#options.fitting === "mapped" || type !== "date") return type;
     return this.#hasTime || !isTimeName(name) ? "text" : "date";
   }
 
@@ -244,7 +242,7 @@ class IndexFitter {
         value: jsonOf(leaf),
       });
     }
-    if (this.#fit.fitting === "free") return;
+    if (this.#options.fitting === "free") return;
     if (this.#objects.has(name) || fields.some((other) => other.name.startsWith(`${name}.`))) {
       throw new Unfit(leaf, {
         kind: "value_for_object",
@@ -292,7 +290,7 @@ function jsonOf({ kind, text }: Leaf): string {
   return kind === "string" ? JSON.stringify(text) : text;
 }
 
-/** What stands at a dotted name, as JSON text; empty where the source spreads it over several dotted members. */
+/** The value at a dotted name, as JSON text; empty where the source spreads it over several dotted members. */
 function memberText(source: string, name: string): string {
   let value: unknown = JSON.parse(source);
   for (const part of name.split(".")) {

@@ -1,6 +1,6 @@
 /**
- * The log store on DuckDB. It reads the baseline where it lies, beside other stores that do; from the first write on it works on
- * a copy, in a file of its own that is thrown away in the end.
+ * The log store on DuckDB, copy-on-write: it reads the baseline file in place, which other stores may share. The first write makes a
+ * copy of its own, which is deleted in the end.
  */
 import { mkdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import type { Logger } from "pino";
 import type { FieldCatalog, IndexMapping, TextIndex } from "../fields.ts";
 import { raw, type Sql } from "../sql.ts";
 import { copyDatabase, removeDatabase } from "./database.ts";
-import { amongIds, DocumentChanges, loadDocuments, type NewChange, unfitOf } from "./document-changes.ts";
+import { DocumentChanges, hasId, loadDocuments, type NewChange, unfitOf } from "./document-changes.ts";
 import { DEFAULT_INDEX } from "./format.ts";
 import { IndexNames } from "./index-names.ts";
 import { UnreadableStore } from "./layout.ts";
@@ -45,41 +45,41 @@ const THREADS = 2;
 const LIMIT_BYTES = 8 * 1024 ** 3;
 
 export interface LogStoreOptions {
-  /** Folder for this store's file and no other's; made if it is not there. Absent: one of its own among the machine's temporary files. */
+  /** Folder for this store's files alone; created when missing. Absent: a temporary folder. */
   folder?: string;
   /** A database file as `layout.ts` makes them; never changed. Absent: an empty store. */
   baselineFile?: string;
-  /** Index of the baseline's rows that have none of their own; `logs` when absent. */
+  /** Index of baseline rows that name none; `logs` when absent. */
   index?: string;
-  /** What words are found by; the baseline has the same. `fields` when absent. */
+  /** Must be the baseline's; `fields` when absent. */
   textIndex?: TextIndex;
-  /** What all of its statements may take together; 256 MB when absent. */
+  /** Memory limit of all its statements together; 256 MB when absent. */
   memoryBytes?: number;
   /** `mapped` when absent. */
   fitting?: Fitting;
-  /** What becomes of a query that needs more memory than there is; `disk` only where this program writes every query. `fails` when absent. */
+  /** A query beyond the memory limit fails, the default, or spills to disk. `disk` is safe only where this program writes every query. */
   beyondMemory?: "fails" | "disk";
-  /** How large the store's own file may become; 8 GiB when absent. */
+  /** Largest size of the store's own file; 8 GiB when absent. */
   limitBytes?: number | undefined;
   log?: Logger;
 }
 
-/** @throws UnreadableStore when the baseline is no store, or of another format. */
+/** @throws UnreadableStore when the baseline is no store, or has another format; StoreFull */
 export async function openLogStore(options: LogStoreOptions = {}): Promise<LogStore> {
   const { folder } = options;
   if (folder !== undefined) await mkdir(folder, { recursive: true });
-  const made = folder === undefined ? await makeFolder() : undefined;
-  const store = new DuckDbLogStore(options, folder ?? made?.path ?? "", made);
+  const temporary = folder === undefined ? await makeFolder() : undefined;
+  const store = new DuckDbLogStore(options, folder ?? temporary?.path ?? "", temporary);
   try {
     await store.open();
   } catch (error) {
-    await made?.remove();
+    await temporary?.remove();
     throw error;
   }
   return store;
 }
 
-/** @throws StoreFull, or Error without the folder's place */
+/** @throws StoreFull, whose message does not name the folder */
 async function makeFolder(): Promise<TemporaryFolder> {
   try {
     return await makeTemporaryFolder(tmpdir(), "offhook-store-");
@@ -93,8 +93,8 @@ async function makeFolder(): Promise<TemporaryFolder> {
 class DuckDbLogStore implements LogStore {
   readonly #options: LogStoreOptions;
   readonly #folder: string;
-  /** The folder that goes with the store. */
-  readonly #madeFolder: TemporaryFolder | undefined;
+  /** Removed when the store closes. */
+  readonly #temporaryFolder: TemporaryFolder | undefined;
   readonly #mutex = new PriorityMutex();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #changes = new DocumentChanges({
@@ -109,19 +109,19 @@ class DuckDbLogStore implements LogStore {
   });
   #opened: StoreFile | undefined;
   #baselineFile: string | undefined;
-  /** The file before, while queries that began with it run; and its end. */
-  #leaving: StoreFile | undefined;
+  /** The previous file, while queries that began with it run; `#closing` resolves when it is closed. */
+  #previous: StoreFile | undefined;
   #closing: Promise<void> = Promise.resolve();
   #files = 0;
   readonly #indexes = new IndexNames((statement) => this.query(statement));
   #counts: { stateVersion: number; counts: Promise<ReadonlyMap<string, number>> } | undefined;
   stateVersion = 0;
 
-  constructor(options: LogStoreOptions, folder: string, madeFolder: TemporaryFolder | undefined) {
+  constructor(options: LogStoreOptions, folder: string, temporaryFolder: TemporaryFolder | undefined) {
     this.#options = options;
     this.#baselineFile = options.baselineFile;
     this.#folder = folder;
-    this.#madeFolder = madeFolder;
+    this.#temporaryFolder = temporaryFolder;
   }
 
   async open(): Promise<void> {
@@ -166,7 +166,7 @@ class DuckDbLogStore implements LogStore {
     options?: QueryOptions,
   ): Promise<StoredDocument[]> {
     if (ids.length === 0) return [];
-    const found = storedDocuments(await this.query(selectDocuments(amongIds(ids)), options));
+    const found = storedDocuments(await this.query(selectDocuments(hasId(ids)), options));
     return index === undefined ? found : found.filter((document) => document.index === index);
   }
 
@@ -260,10 +260,10 @@ class DuckDbLogStore implements LogStore {
     return this.#mutex.run(async () => {
       const file = this.#opened;
       this.#opened = undefined;
-      for (const left of [file, this.#leaving]) left?.cancelAll();
+      for (const left of [file, this.#previous]) left?.cancelAll();
       await file?.close();
       await this.#closing;
-      await this.#madeFolder?.remove();
+      await this.#temporaryFolder?.remove();
     });
   }
 
@@ -286,7 +286,7 @@ class DuckDbLogStore implements LogStore {
   #fileOptions(file: string): FileOptions {
     const { memoryBytes = MEMORY_BYTES, beyondMemory = "fails", textIndex = "fields" } = this.#options;
     const spillFolder = beyondMemory === "disk" ? join(this.#folder, "spilled") : undefined;
-    // Events of raw text are what has happened: they stay.
+    // Events that are indexed by their raw text are seldom replaced or removed.
     const replacing = textIndex === "raw" ? "seldom" : "often";
     const { limitBytes = LIMIT_BYTES, log } = this.#options;
     return {
@@ -305,7 +305,7 @@ class DuckDbLogStore implements LogStore {
     const { index = DEFAULT_INDEX, textIndex = "fields" } = this.#options;
     const file = this.#nextFile;
     this.#files++;
-    // One that a process which was killed has left.
+    // A process that was killed may have left one.
     await removeDatabase(file);
     try {
       if (baselineFile !== undefined) {
@@ -316,51 +316,50 @@ class DuckDbLogStore implements LogStore {
       return await StoreFile.open(this, this.#fileOptions(file), origin);
     } catch (error) {
       await removeDatabase(file);
-      // The disk may have been filled meanwhile.
+      // The disk may have become full since.
       if (!(error instanceof UnreadableStore)) await this.#checkRoom(file, baselineFile, error);
       throw error;
     }
   }
 
-  /** @param cause what went wrong without room @throws StoreFull when there is none for a file, or a copy of the baseline */
+  /** @param cause the failure that led here @throws StoreFull when there is no room for a file, or for a copy of the baseline */
   async #checkRoom(file: string, baselineFile: string | undefined, cause?: unknown): Promise<void> {
     const room = new StoreRoom(file, this.#options.limitBytes ?? LIMIT_BYTES);
     const shortage = await room.shortage(baselineFile === undefined ? 1 : (await stat(baselineFile)).size);
     if (shortage) throw room.refusal(shortage, cause);
   }
 
-  /** The file that can be written to. */
+  /** The writable file; copies the baseline first when the store still shares it. */
   async #ownFile(): Promise<StoreFile> {
     if (!this.#file.isShared) return this.#file;
     const file = await this.#newOwnFile(this.#baselineFile);
-    // One at most is kept for queries that began with it.
+    // At most one previous file stays open for its queries.
     await this.#closing;
-    this.#changeTo(file);
+    this.#switchTo(file);
     return file;
   }
 
-  /** Has other content from here on. */
+  /** Switches to a file with other content. */
   async #replace(file: StoreFile): Promise<void> {
-    // Who reads slowly keeps nobody from beginning anew.
-    for (const left of [this.#opened, this.#leaving]) left?.endCursors();
+    // A slow reader of a cursor must not delay a reset.
+    for (const left of [this.#opened, this.#previous]) left?.endCursors();
     await this.#closing;
-    this.#changeTo(file);
+    this.#switchTo(file);
     this.#changes.forget();
     this.#indexes.forget();
     this.#announce({ change: "reset" });
   }
 
-  /** Works on another file from here on. */
-  #changeTo(file: StoreFile): void {
+  #switchTo(file: StoreFile): void {
     const before = this.#file;
-    this.#leaving = before;
+    this.#previous = before;
     this.#opened = file;
     this.#closing = before.close().catch((error: unknown) => {
-      this.#options.log?.warn({ err: error }, "a database that is no longer used could not be removed");
+      this.#options.log?.warn({ err: error }, "could not remove a database file that is no longer used");
     });
   }
 
-  /** What may be done while nobody else writes. */
+  /** The operations inside an exclusive section. */
   #writer(): LogWriter {
     return Object.assign(new StoreReader(this), {
       write: this.#changes.write.bind(this.#changes),

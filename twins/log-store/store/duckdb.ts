@@ -24,7 +24,7 @@ export async function read(connection: DuckDBConnection, statement: Sql): Promis
   return { columns: result.columnNames(), rows: await rowsOf(result) };
 }
 
-/** What a value is bound as. */
+/** The type that a value is bound as. */
 export function typeOf(value: SqlValue): DuckDBType {
   if (value === null) return SQLNULL;
   if (typeof value === "string") return VARCHAR;
@@ -33,21 +33,21 @@ export function typeOf(value: SqlValue): DuckDBType {
   return BigInt.asIntN(64, value) === value ? BIGINT : HUGEINT;
 }
 
-/** A value as `QueryResult` has it. @throws Error for a type that no query of this program yields. */
-function plain(value: DuckDBValue): ResultValue {
+/** Converts a value as `ResultValue` says. @throws Error for a type that no query of this program yields */
+function resultValue(value: DuckDBValue): ResultValue {
   if (typeof value === "bigint") {
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
   }
   if (value === null || typeof value !== "object") return value;
   if (value instanceof DuckDBTimestampValue) return Number(value.micros) / 1000;
   if (value instanceof DuckDBDecimalValue) return value.toDouble();
-  if (value instanceof DuckDBListValue) return value.items.map(plain);
+  if (value instanceof DuckDBListValue) return value.items.map(resultValue);
   throw new Error(`a value of an unexpected type came out of DuckDB: ${value.constructor.name}`);
 }
 
 /**
- * All rows of a result. It is in memory as a whole, so that nobody need wait for its parts one by one; of many rows each part is read
- * column by column, and others have their turn in between.
+ * All rows of a result. DuckDB holds the whole result in memory, so no chunk is awaited; the conversion reads each chunk column by
+ * column and yields to the event loop in between.
  */
 export async function rowsOf(result: DuckDBMaterializedResult): Promise<ResultValue[][]> {
   const rows: ResultValue[][] = [];
@@ -58,7 +58,7 @@ export async function rowsOf(result: DuckDBMaterializedResult): Promise<ResultVa
     const part = Array.from({ length: rowCount }, (): ResultValue[] => []);
     for (let column = 0; column < columnCount; column++) {
       const vector = chunk.getColumnVector(column);
-      for (const [index, row] of part.entries()) row.push(plain(vector.getItem(index)));
+      for (const [index, row] of part.entries()) row.push(resultValue(vector.getItem(index)));
       if (slices.over) await slices.next();
     }
     for (const row of part) rows.push(row);

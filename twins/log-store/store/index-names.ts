@@ -1,4 +1,4 @@
-/** The indexes that a store's events are in: asked for once, and kept up to date by what is written. */
+/** The names of the indices in a store: queried once, then updated by writes. */
 import { raw, type Sql } from "../sql.ts";
 import type { QueryResult } from "./log-store.ts";
 
@@ -11,13 +11,13 @@ export class IndexNames {
     this.#query = query;
   }
 
-  /** Of every event that is there, or is being written; those whose events are all removed may be among them. */
+  /** The indices of all events that are stored or being written. Some may be empty by now. */
   async names(): Promise<ReadonlySet<string>> {
-    this.#stored ??= this.#ask();
+    this.#stored ??= this.#queryNames();
     return new Set([...(await this.#stored), ...this.#written]);
   }
 
-  /** Comes before the events are stored: whoever sees them finds their index. */
+  /** Call it before events are stored: whoever reads them must find their index. */
   add(index: string): void {
     this.#written.add(index);
   }
@@ -28,7 +28,7 @@ export class IndexNames {
     this.#written = new Set();
   }
 
-  async #ask(): Promise<string[]> {
+  async #queryNames(): Promise<string[]> {
     try {
       const { rows } = await this.#query(raw("SELECT DISTINCT _index FROM documents"));
       return rows.map(([name]) => String(name));

@@ -1,5 +1,5 @@
 /**
- * Reads an event's JSON text into its fields: dotted names, with the values as they are written. `JSON.parse` would round
+ * Parses an event's JSON text into leaves: dotted names, with the values as they are spelled. `JSON.parse` would round
  * integers beyond 2^53, make `1.0` an integer, and keep the last of two members of one name.
  */
 
@@ -7,9 +7,9 @@ import { brokenNameRule } from "../field-name.ts";
 
 export interface Leaf {
   kind: "integer" | "decimal" | "string" | "boolean" | "null";
-  /** The number or boolean as it is written, or the string itself. */
+  /** A number or boolean as it is spelled, or the content of a string. */
   text: string;
-  /** Where it begins in the source. */
+  /** Offset in the source, in UTF-16 units. */
   offset: number;
 }
 
@@ -33,24 +33,24 @@ export class JsonMistake extends Error {
   }
 }
 
-/** How deep objects may be nested: the vendor's `index.mapping.depth.limit`. Arrays in arrays count apart. */
-export const MAX_OBJECTS = 20;
-const MAX_ARRAYS = 200;
+/** Deepest nesting of objects: the vendor's `index.mapping.depth.limit`. Arrays in arrays have their own limit. */
+export const MAX_OBJECT_DEPTH = 20;
+const MAX_ARRAY_DEPTH = 200;
 
 const number = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
-/** Characters of a string that stand for themselves: all from the space on, without quote and backslash. */
+/** A string without escapes: every character from U+0020 on, except quote and backslash. */
 const plainString = /"([ !#-[\]-\uffff]*)"/y;
 const anyString = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
 const space = /[ \t\n\r]*/y;
 
 const halfPair = /\\u[dD][89a-fA-F]/;
-/** An escape of a string: two halves of a surrogate pair together, or one alone, or any other. */
+/** An escape sequence: a surrogate pair, a lone surrogate (captured), or any other. */
 const escapeSequence =
   /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)/gs;
 
 /**
- * The same JSON with U+FFFD for each half of a surrogate pair that stands alone. DuckDB's reader refuses a document for one of
- * them, and with it every query that reads a member of all documents.
+ * Replaces lone surrogates by U+FFFD. DuckDB's JSON reader rejects a document that has one, and so fails every query that reads a
+ * member of all documents.
  */
 export function wellFormedJson(source: string): string {
   if (!halfPair.test(source)) return source;
@@ -59,7 +59,7 @@ export function wellFormedJson(source: string): string {
   );
 }
 
-/** @param nulls what becomes of `null` @throws JsonMistake */
+/** @param nulls whether `null` is a leaf @throws JsonMistake */
 export function readLeaves(source: string, nulls: "kept" | "left out" = "left out"): LeafField[] {
   return new LeafReader(source, nulls).read();
 }
@@ -85,10 +85,10 @@ class LeafReader {
   }
 
   #object(path: string, depth: number): void {
-    if (depth > MAX_OBJECTS) {
+    if (depth > MAX_OBJECT_DEPTH) {
       throw new JsonMistake(
         "too_deep",
-        `objects are nested deeper than ${MAX_OBJECTS} levels`,
+        `objects are nested deeper than ${MAX_OBJECT_DEPTH} levels`,
         this.#at,
         path,
       );
@@ -113,8 +113,13 @@ class LeafReader {
   }
 
   #array(path: string, depth: number, arrays: number): void {
-    if (arrays > MAX_ARRAYS) {
-      throw new JsonMistake("too_deep", `arrays are nested deeper than ${MAX_ARRAYS} levels`, this.#at, path);
+    if (arrays > MAX_ARRAY_DEPTH) {
+      throw new JsonMistake(
+        "too_deep",
+        `arrays are nested deeper than ${MAX_ARRAY_DEPTH} levels`,
+        this.#at,
+        path,
+      );
     }
     this.#at++;
     this.#skipSpace();

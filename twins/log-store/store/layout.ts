@@ -1,6 +1,6 @@
 /**
- * How a store lies in its database file: the tables of `log-store.ts`, and `catalog`, which says what is in them. Whoever makes a
- * file (an upload) and whoever opens it (a sandbox) do it through here.
+ * The layout of a store's database file: the tables of `log-store.ts`, and `catalog`, which describes them. Both an upload, which
+ * creates a file, and a sandbox, which opens it, use this module.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
@@ -22,17 +22,17 @@ import { builtTable, builtWords, FORMAT_VERSION, postingColumns, postingsNumber,
 import { createSegments } from "./segment-tables.ts";
 import { spelledText } from "./spelled-values.ts";
 
-/** What a database file says about itself. */
+/** A database file's description of its content. */
 export interface StoreCatalog {
   readonly fields: FieldCatalog;
   /** `_row` of the next document, `_seq_no` of the next write. */
   readonly nextRow: number;
   readonly nextSeqNo: number;
-  /** What `_index` is in rows that have none of their own, and in no others; absent when every row has one. */
+  /** The `_index` of exactly the rows that named none; absent when every row named one. */
   readonly unnamedIndex?: string;
 }
 
-/** The file was made by another version of this program, or by something else. */
+/** The file comes from another version of this program, or from elsewhere. */
 export class UnreadableStore extends Error {
   constructor(why: string) {
     super(`this is no database that this version of offhook can open: ${why}; upload the dataset again`);
@@ -40,7 +40,7 @@ export class UnreadableStore extends Error {
   }
 }
 
-/** Makes the tables of an empty store. */
+/** Creates the tables of an empty store. */
 export async function createTables(
   connection: DuckDBConnection,
   textIndex: TextIndex = "fields",
@@ -57,7 +57,7 @@ export async function createTables(
   await saveCatalog(connection, { fields, nextRow: 0, nextSeqNo: 0 });
 }
 
-/** What the postings of all fields share. */
+/** Creates what the postings of all fields share. */
 async function createFieldIndex(connection: DuckDBConnection): Promise<void> {
   await createStatistics(connection);
   await read(connection, raw("CREATE TABLE removed_rows (_row BIGINT)"));
@@ -65,7 +65,7 @@ async function createFieldIndex(connection: DuckDBConnection): Promise<void> {
   await showWrittenPostings(connection, [FIRST_WRITTEN]);
 }
 
-/** What each write adds is appended, for an update takes longer than all the rest of a small write; a field's numbers are their sum. */
+/** Each write appends its counts, and a view sums them up: an update would take longer than all the rest of a small write. */
 async function createStatistics(connection: DuckDBConnection): Promise<void> {
   await read(connection, raw("CREATE TABLE counted_tokens (field VARCHAR, documents BIGINT, tokens BIGINT)"));
   await read(
@@ -75,7 +75,7 @@ async function createStatistics(connection: DuckDBConnection): Promise<void> {
   );
 }
 
-/** Makes one row a field of all that was counted. Run it in a transaction. */
+/** Compacts the counts to one row per field. Run it in a transaction. */
 export async function sumStatistics(connection: DuckDBConnection): Promise<void> {
   await read(connection, raw("CREATE TEMP TABLE summed_tokens AS SELECT * FROM field_statistics"));
   await read(connection, raw("DELETE FROM counted_tokens"));
@@ -83,17 +83,17 @@ export async function sumStatistics(connection: DuckDBConnection): Promise<void>
   await read(connection, raw("DROP TABLE summed_tokens"));
 }
 
-/** Makes the table that says which checkpoints a store's own file has been through. */
+/** Creates the table that counts the checkpoints of a store's own file. */
 export async function createCheckpoints(connection: DuckDBConnection): Promise<void> {
   await read(connection, raw("CREATE TABLE checkpoints (number BIGINT)"));
 }
 
-/** Comes before a checkpoint: whoever opens the file again knows then whether it was completed. */
+/** Run it before a checkpoint: the number in the reopened file then says whether the checkpoint completed. */
 export async function countCheckpoint(connection: DuckDBConnection, number: number): Promise<void> {
   await read(connection, sql`INSERT INTO checkpoints VALUES (${number})`);
 }
 
-/** How many checkpoints a store's own file has been through. */
+/** The number of checkpoints that a store's own file completed. */
 export async function checkpointsOf(connection: DuckDBConnection): Promise<number> {
   const made = await read(
     connection,
@@ -104,7 +104,7 @@ export async function checkpointsOf(connection: DuckDBConnection): Promise<numbe
   return Number(rows[0]?.[0]);
 }
 
-/** Adds columns and empty postings. @param timeField the one found by name when absent. */
+/** Adds columns and empty postings. @param timeField found by name when absent */
 export async function addFields(
   connection: DuckDBConnection,
   catalog: FieldCatalog,
@@ -122,15 +122,15 @@ export async function addFields(
     await read(connection, sql`INSERT INTO counted_tokens VALUES (${fieldKey(field)}, 0, 0)`);
   }
   const all = [...catalog.allStored(), ...placed];
-  const ofDataset = all.filter(({ index }) => index === undefined);
-  const time = timeField ?? catalog.timeField?.name ?? likelyTimeField(ofDataset);
+  const datasetFields = all.filter(({ index }) => index === undefined);
+  const time = timeField ?? catalog.timeField?.name ?? likelyTimeField(datasetFields);
   return new FieldCatalog(all, time, catalog.textIndex, {
     indices: catalog.indices,
     placed: catalog.placed + placed.length,
   });
 }
 
-/** Makes scalar fields lists; a value that is there becomes a list of one. @param keys of the fields */
+/** Turns scalar fields into lists, and existing values into lists of one. @param keys of the fields */
 async function widenFields(
   connection: DuckDBConnection,
   catalog: FieldCatalog,
@@ -151,7 +151,7 @@ async function widenFields(
   return catalogOf(catalog, fields, catalog.indices);
 }
 
-/** Keeps how an index maps its documents, and its fields. Those that it does not have yet are added apart from that. */
+/** Records the mapping of an index in the catalog. The caller adds the fields that the index lacks. */
 export function defineIndex(catalog: FieldCatalog, index: string, mapping: IndexMapping): FieldCatalog {
   const declared = new Map(mapping.fields.map((field) => [field.name, field.mapping]));
   const fields = catalog
@@ -162,7 +162,7 @@ export function defineIndex(catalog: FieldCatalog, index: string, mapping: Index
   return catalogOf(catalog, fields, new Map([...catalog.indices, [index, mapping]]));
 }
 
-/** Removes an index with its columns and postings; its documents are gone. */
+/** Removes an index's fields with their columns and postings. Its documents must have been removed. */
 export async function dropIndex(
   connection: DuckDBConnection,
   catalog: FieldCatalog,
@@ -196,8 +196,8 @@ function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolea
 }
 
 /**
- * Makes fields texts, each value as its event spells it: for a store whose fields have no postings, where an event has what no column of
- * another type holds.
+ * Turns fields into text, each value as its event spells it: an event has a value that the field's type cannot hold. Only for stores
+ * whose fields have no postings.
  */
 async function makeTexts(
   connection: DuckDBConnection,
@@ -222,7 +222,7 @@ async function makeTexts(
   return catalogOf(catalog, fields, catalog.indices);
 }
 
-/** Changes the columns of fields that there are: lists first, then texts. The sets are keys of fields. */
+/** Changes the columns of existing fields: first to lists, then to text. The sets hold keys of fields. */
 export async function changeFields(
   connection: DuckDBConnection,
   catalog: FieldCatalog,
@@ -233,17 +233,17 @@ export async function changeFields(
 }
 
 const postingTypes = "term VARCHAR, _row BIGINT, position INTEGER, frequency INTEGER, length INTEGER";
-/** The first table of postings that are written while the store is open. */
+/** The first table for postings that are written while the store is open. */
 export const FIRST_WRITTEN = "written_postings_0";
 
-/** A field's postings: a table for those that are built, and views of what there is to look at. */
+/** Creates a field's postings: the table of the built ones, and the views that queries read. */
 async function createPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   await createBuiltTable(connection, builtTable(postings));
   await read(connection, sql`CREATE TABLE ${identifier(builtWords(postings))} (term VARCHAR)`);
   await showAllPostings(connection, postings);
 }
 
-/** Looks at the postings that are built alone: quicker, and right for as long as nothing is written or removed. */
+/** Makes the views show the built postings alone: faster, and correct as long as nothing is written or removed. */
 export async function showBuiltPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   await showPostings(connection, postings, {
     places: sql`SELECT ${postingColumns} FROM ${identifier(builtTable(postings))}`,
@@ -252,8 +252,8 @@ export async function showBuiltPostings(connection: DuckDBConnection, postings: 
 }
 
 /**
- * Looks at the postings that are built and at those written later, without those of removed documents. These are left out by a join
- * that is said to be one: DuckDB keeps all postings of a word in memory twice to answer a subquery about each of them.
+ * Makes the views show the built postings and those written later, without those of removed documents. An explicit anti join removes
+ * these: for a subquery DuckDB would hold all postings of a term in memory twice.
  */
 export async function showAllPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   const number = raw(String(postingsNumber(postings)));
@@ -280,12 +280,12 @@ export async function createBuiltTable(connection: DuckDBConnection, name: strin
   await read(connection, sql`CREATE TABLE ${identifier(name)} (${raw(postingTypes)})`);
 }
 
-/** A table of postings of all fields. */
+/** Creates a table for the postings of all fields. */
 export async function createWrittenPostings(connection: DuckDBConnection, name: string): Promise<void> {
   await read(connection, sql`CREATE TABLE ${identifier(name)} (field INTEGER, ${raw(postingTypes)})`);
 }
 
-/** Says which tables the written postings are in. */
+/** Makes `written_postings` a view of these tables. */
 export async function showWrittenPostings(
   connection: DuckDBConnection,
   tables: readonly string[],
@@ -313,7 +313,7 @@ const catalogContent = z.object({
   unnamedIndex: z.string().optional(),
 });
 
-/** Writes what the file says about itself. Nothing else does: a store that is only worked with need not. */
+/** Writes the catalog. Only an upload does: an open store keeps its own in memory. */
 export async function saveCatalog(connection: DuckDBConnection, catalog: StoreCatalog): Promise<void> {
   const { fields, nextRow, nextSeqNo, unnamedIndex } = catalog;
   const content: z.input<typeof catalogContent> = {
@@ -350,12 +350,12 @@ export async function readCatalog(connection: DuckDBConnection): Promise<StoreCa
   };
 }
 
-/** Whether the rows that have no index of their own are under this name already. */
+/** Whether the rows that named no index are under this one already. */
 export function isNamed({ unnamedIndex }: StoreCatalog, index: string): boolean {
   return unnamedIndex === undefined || unnamedIndex === index;
 }
 
-/** Puts the rows that have no index of their own under this name. A file that has it there already is left as it is. */
+/** Puts the rows that named no index under this one, unless they are already. */
 export async function nameIndex(
   connection: DuckDBConnection,
   catalog: StoreCatalog,
@@ -367,7 +367,7 @@ export async function nameIndex(
   await checkpoint(connection);
 }
 
-/** Brings everything written into the file itself, so that the file alone can be copied. */
+/** Writes everything into the file itself, so that the file alone can be copied. */
 export async function checkpoint(connection: DuckDBConnection): Promise<void> {
   await read(connection, raw("CHECKPOINT"));
 }

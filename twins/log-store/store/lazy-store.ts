@@ -1,4 +1,4 @@
-/** A twin's store, opened by the first request that needs it: a sandbox that never searches pays nothing. */
+/** A twin's store, opened by the first request that needs it, so that a sandbox that never searches pays nothing. */
 import type { TwinHealth } from "@offhook/platform/twin/twin";
 import type { LogStoreOptions } from "./duckdb-log-store.ts";
 import { type LogStore, StoreFull } from "./log-store.ts";
@@ -8,10 +8,10 @@ export class LazyStore {
   readonly #baselineFile: () => string | undefined;
   #opening: Promise<LogStore> | undefined;
   #opened: LogStore | undefined;
-  /** Whether it could not be opened when somebody tried last. */
+  /** Whether the last attempt to open it failed. */
   #failed = false;
 
-  /** @param baselineFile the dataset's file, as it is when it is asked for; `undefined`: there is no dataset */
+  /** @param baselineFile returns the current dataset's file; `undefined`: there is no dataset */
   constructor(options: Omit<LogStoreOptions, "baselineFile">, baselineFile: () => string | undefined) {
     this.#options = options;
     this.#baselineFile = baselineFile;
@@ -22,18 +22,18 @@ export class LazyStore {
     return this.#opened;
   }
 
-  /** Opens the store if it is not open. Where that fails, the next who asks tries again. */
+  /** Opens the store if it is not open. After a failure the next call tries again. */
   readonly open = (): Promise<LogStore> => {
     this.#opening ??= this.#open();
     return this.#opening;
   };
 
-  /** Puts the dataset back, as it is now. A store that was never opened will open on it. */
+  /** Restores the current dataset. A store that was never opened will open on it. */
   async reset(): Promise<void> {
     await (await this.#opening)?.reset({ file: this.#baselineFile() });
   }
 
-  /** Whether the store takes writes. One that could not be opened is tried again. */
+  /** Whether the store accepts writes. Retries to open it when the last attempt failed. */
   readonly health = async (): Promise<TwinHealth> => {
     try {
       const refusal = await (this.#failed ? await this.open() : this.#opened)?.refusal();
@@ -50,7 +50,7 @@ export class LazyStore {
 
   async #open(): Promise<LogStore> {
     try {
-      // DuckDB is loaded with it.
+      // Imported here because it loads DuckDB.
       const { openLogStore } = await import("./duckdb-log-store.ts");
       const baselineFile = this.#baselineFile();
       this.#opened = await openLogStore({

@@ -1,32 +1,32 @@
 /**
- * The events of one log twin, in a DuckDB database of their own. Whoever reads sees every write that has ended; how these get into the
- * database is in `write-buffer.ts`.
+ * The events of one log twin, in a DuckDB database of their own. A read sees every write that ended before it; `write-buffer.ts` says
+ * how writes reach the database.
  *
  * Table `documents`: one row an event.
  * | column | type | |
  * |---|---|---|
- * | `_row` | BIGINT | its number, in the order of writing; never used again |
+ * | `_row` | BIGINT | its number, in the order of writing; never reused |
  * | `_id`, `_index` | VARCHAR | together they name a document |
  * | `_version`, `_seq_no` | BIGINT | |
  * | `_source` | VARCHAR | the event as it was written, as JSON text |
  * | one a field | see `FieldType` | the value; NULL when it has none; a LIST if the field is `multi` |
  *
- * One relation of postings a text field (`Field.postings`); every row of it belongs to a document that is there:
+ * One relation of postings for each text field (`Field.postings`). Every row belongs to a document that exists:
  * | column | type | |
  * |---|---|---|
  * | `term` | VARCHAR | |
  * | `_row` | BIGINT | the document |
  * | `position` | INTEGER | from 1; values of a list are 100 apart |
- * | `frequency` | INTEGER | how often the term is in the field of this document, at its first occurrence; else 0 |
+ * | `frequency` | INTEGER | occurrences of the term in the field of this document, at the first of them; 0 at the others |
  * | `length` | INTEGER | tokens in the field of this document |
  *
- * Looking for `term = …` in postings is fast, as they lie in the order of their terms but for the latest.
+ * A lookup by `term` is fast: all postings but the latest are sorted by term.
  *
- * Beside them is a relation of the words alone, `term VARCHAR`, named as the postings with `_words` after it: all that there are, some
- * more than once, and some that no document has any more.
+ * A relation of the terms alone, `term VARCHAR`, is named as the postings with `_words` after it. It has every term, some more than
+ * once, and some that only removed documents had.
  *
- * Relation `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)`: for each text field, by its name, in how many documents
- * it has a token and how many tokens it has in all: what BM25 needs.
+ * Relation `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)` has what BM25 needs: for each text field, by its name,
+ * the number of documents with a token in it, and the number of its tokens.
  */
 import { WorldUnavailable } from "@offhook/platform/world/world";
 import type { FieldCatalog, IndexMapping, NewField } from "../fields.ts";
@@ -37,14 +37,14 @@ import type { FittedDocument } from "./fitted-document.ts";
 export interface QueryOptions {
   /** Aborting ends the query, and takes it out of the queue if it has not begun. */
   signal?: AbortSignal;
-  /** How long it may take, waiting for its turn included; the store's own limit when absent. */
+  /** Longest time, queueing included; the store's own limit when absent. */
   deadlineMs?: number;
-  /** Called from time to time while it is at work, with the share that is done: from 0 to 1. */
+  /** Called from time to time while the query runs, with the share that is done: 0 to 1. */
   progress?(share: number): void;
 }
 
 /**
- * Values as they come out: BIGINT and wider as `number`, or `bigint` beyond 2^53; DOUBLE and DECIMAL as `number`; TIMESTAMP as
+ * A value of a result: BIGINT and wider as `number`, or `bigint` beyond 2^53; DOUBLE and DECIMAL as `number`; TIMESTAMP as
  * milliseconds since the Unix epoch; LIST as an array; NULL as `null`.
  */
 export type ResultValue = string | number | bigint | boolean | null | ResultValue[];
@@ -54,20 +54,20 @@ export interface QueryResult {
   rows: ResultValue[][];
 }
 
-/** Rows that a statement has found, and that are kept in their order until they are dropped; see `held-rows.ts`. */
+/** The materialized rows of a statement, in their order, until they are dropped; see `result-cursor.ts`. */
 export interface ResultCursor {
   readonly count: number;
-  /** Their table, for `query`: its columns are those of the statement, and `rowid` is a row's number from 0. */
+  /** Their table, for `query`: it has the columns of the statement, and `rowid` is a row's number from 0. */
   readonly from: Sql;
   /**
-   * Runs one statement that reads them, and events beside them: of the content that the store had when the rows were found.
-   * @throws QueryInterrupted, also when that content is no more; QueueFull, or DuckDB's error
+   * Runs one statement that reads the rows. It may read events as well: those of the content from which the rows came.
+   * @throws QueryInterrupted, also when the store has other content by now; QueueFull, or DuckDB's error
    */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
   drop(): Promise<void>;
 }
 
-/** The query was ended before it had an answer. */
+/** The query was interrupted before it had a result. */
 export class QueryInterrupted extends WorldUnavailable {
   readonly reason: "deadline" | "cancelled";
   constructor(reason: "deadline" | "cancelled", afterMs: number) {
@@ -79,7 +79,7 @@ export class QueryInterrupted extends WorldUnavailable {
   }
 }
 
-/** Too many queries wait for their turn: try again later (429). */
+/** The queue is full: try again later (429). */
 export class QueueFull extends WorldUnavailable {
   constructor(waiting: number) {
     super(`${waiting} queries are waiting already; try again when some of them are done`);
@@ -87,9 +87,8 @@ export class QueueFull extends WorldUnavailable {
   }
 }
 
-/** A statement needs more memory than the store has, whatever runs beside it. */
+/** A statement needs more memory than the store has, even when it runs alone. */
 export class OutOfMemory extends WorldUnavailable {
-  /** What there is. */
   readonly limitBytes: number;
   constructor(limitBytes: number) {
     super(`the query needs more than the ${limitBytes} bytes of memory that there are; ask for less at once`);
@@ -98,9 +97,9 @@ export class OutOfMemory extends WorldUnavailable {
   }
 }
 
-/** There is no room for what is to be written: nothing of it is kept, and what was written before is still read. */
+/** There is no room for a write: it stores nothing, and reads still work. */
 export class StoreFull extends WorldUnavailable {
-  /** @param why ends with what to do */
+  /** @param why the reason, then what to do about it */
   constructor(why: string, options?: ErrorOptions) {
     super(why, options);
     this.name = "StoreFull";
@@ -114,30 +113,30 @@ export interface DocumentPlace {
 }
 
 export interface DocumentWrite {
-  /** The store makes one when absent: 20 characters safe in an address, the same for the same history of writes. */
+  /** Generated when absent: 20 URL-safe characters, the same for the same history of writes. */
   id?: string;
   index: string;
   /** The event as JSON text, kept as it is; an object. */
   source: string;
-  /** What is in `source`, where the writer knows, fitted to the fields that there are when it writes: it is not read again. */
+  /** The values of `source`, fitted to the current fields; present when the writer has parsed it already. */
   fitted?: FittedDocument;
-  /** The version it gets; when absent, one more than that of the document it replaces, or 1. */
+  /** When absent: one more than the version of the document it replaces, or 1. */
   version?: number;
 }
 
 /**
- * How written documents come by their fields.
- * - `mapped`, as a search engine does: text that looks like a time makes a field of times, and a name holds values or objects, not both.
- * - `free`: the first field of a usual name that looks like a time says when; any other text makes a field of texts, and a name may
- *   hold both.
+ * How written documents make fields.
+ * - `mapped`, as a search engine does: text that looks like a date makes a date field, and a name holds values or objects, not both.
+ * - `free`: only the time field is inferred as a date (the first field with a usual name whose value looks like one); any other text
+ *   makes a text field, and a name may hold both values and objects.
  */
 export type Fitting = "mapped" | "free";
 
-/** A write that depends on what is there. */
+/** A write that depends on the document in its place. */
 export interface ConditionalWrite extends DocumentWrite {
-  /** `create` conflicts with a document in its place; `index` (when absent) replaces it. */
+  /** `create` conflicts with a document in its place; `index`, the default, replaces it. */
   op?: "index" | "create";
-  /** Written only if the document is there and was last changed by this; else a conflict. */
+  /** Written only if the document exists and this was its last change; else a conflict. */
   condition?: WriteCondition;
 }
 
@@ -151,7 +150,7 @@ export interface WriteCondition {
 export interface WrittenDocument extends DocumentPlace {
   version: number;
   seqNo: number;
-  /** `updated`: there was a document in this place, and it is replaced. */
+  /** `updated`: it replaced a document in its place. */
   result: "created" | "updated";
 }
 
@@ -161,14 +160,14 @@ export interface RemovedDocument {
   seqNo: number;
 }
 
-/** What of a document does not fit. */
+/** The value or name of a document that does not fit. */
 export interface Misfit {
   kind: MisfitKind;
   /** Dotted name; empty for `malformed_json`. */
   field: string;
-  /** Type of the field as it is, or as this document would have made it; `object` where it has members; empty when there is none. */
+  /** Type of the field as it is, or as this document would have made it; `object` where it has members; empty when neither applies. */
   type: string;
-  /** As JSON text; empty when it is no value that is wrong. */
+  /** As JSON text; empty when no value is at fault. */
   value: string;
   /** `For input string: "cheap"`. */
   reason: string;
@@ -183,7 +182,7 @@ export interface UnfitValue extends Misfit {
   document: number;
 }
 
-/** Documents that do not fit; none of those to be written is stored. */
+/** Some documents of a write do not fit, so it stores nothing. */
 export class UnfitDocuments extends Error {
   readonly values: readonly UnfitValue[];
   constructor(values: readonly UnfitValue[]) {
@@ -193,21 +192,20 @@ export class UnfitDocuments extends Error {
   }
 }
 
-/** What became of a conditional write. */
+/** The outcome of a conditional write. */
 export type DocumentOutcome =
   | ({ outcome: "written" } & WrittenDocument)
   | WriteConflict
   | { outcome: "unfit"; id: string | undefined; index: string; misfit: Misfit };
 
-/** A document that stays as it is, because of what is there. */
+/** A write that stored nothing because of the document in its place. */
 export interface WriteConflict extends DocumentPlace {
   outcome: "conflict";
-  /** `exists`: a create of what is there. `changed`: the condition does not hold; `current` is absent when there is no document. */
+  /** `exists`: a create found a document. `changed`: the condition does not hold; `current` is absent when there is no document. */
   reason: "exists" | "changed";
   current: { version: number; seqNo: number } | undefined;
 }
 
-/** A document that is there. */
 export interface StoredDocument extends DocumentPlace {
   row: number;
   version: number;
@@ -215,7 +213,7 @@ export interface StoredDocument extends DocumentPlace {
   source: string;
 }
 
-/** A change that has been stored. */
+/** A committed change. */
 export type StoreChange =
   | {
       stateVersion: number;
@@ -226,9 +224,9 @@ export type StoreChange =
   | { stateVersion: number; change: "index"; index: string }
   | { stateVersion: number; change: "reset" };
 
-/** Documents that are in the place of one before; none of those to be loaded is stored. */
+/** Several documents have the same place, so the load stores nothing. */
 export class RepeatedDocuments extends Error {
-  /** Positions among those to be loaded: the first hundred. */
+  /** The first hundred, by position among the documents to load. */
   readonly documents: readonly { document: number; id: string }[];
   constructor(documents: readonly { document: number; id: string }[]) {
     super(`${documents.map(({ id }) => id).join(", ")}: another document is in this place`);
@@ -237,80 +235,80 @@ export class RepeatedDocuments extends Error {
   }
 }
 
-/** All that a store holds. */
+/** The whole content of a store. */
 export interface StoreContent {
-  /** Fields that there are whether or not a document has them. */
+  /** Declared fields, whether or not a document has them. */
   fields: readonly NewField[];
   timeField: string | undefined;
-  /** The indices that have fields of their own. */
+  /** The indices with a mapping of their own. */
   indices?: ReadonlyMap<string, IndexMapping>;
-  /** Some at a time. */
+  /** In batches. */
   documents: AsyncIterable<readonly LoadedDocument[]>;
 }
 
 export interface LoadedDocument extends DocumentWrite {
-  /** The next number when absent. */
+  /** When absent: the next number. */
   seqNo?: number;
 }
 
-/** What reads: the store itself, or a turn of it in which nobody else writes. */
+/** Reads: the store itself, or a section of it in which nobody else writes. */
 export interface LogReader {
   /** The fields as they are now. */
   readonly fields: FieldCatalog;
-  /** Resolves when no change of the fields is under way: the database has it a moment before `fields`. */
+  /** Resolves when no change of the fields is under way. The database has such a change a moment before `fields`. */
   fieldsSettled(): Promise<void>;
   /** Grows with every change. */
   readonly stateVersion: number;
   /** Every event has a smaller `_row`. */
   readonly nextRow: number;
-  /** Where the text index is `raw`: every event with a smaller `_row` has its segments. */
+  /** With the text index `raw`: the segments of every event with a smaller `_row` are indexed. */
   readonly segmentedRows: number;
-  /** The indexes that events are in; some may have none any more. */
+  /** The names of the indices that events were written to; some may be empty by now. */
   indexes(): Promise<ReadonlySet<string>>;
-  /** Runs one statement that reads. @throws QueryInterrupted, QueueFull, or DuckDB's error. */
+  /** Runs one statement that reads. @throws QueryInterrupted, QueueFull, OutOfMemory, or DuckDB's error */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
-  /** Keeps the rows of one statement that reads, which may be very many. Whoever asked drops them. @throws as `query` */
+  /** Materializes the rows of one statement that reads, however many. The caller drops them. @throws as `query` */
   openCursor(statement: Sql, options?: QueryOptions): Promise<ResultCursor>;
-  /** The documents of these ids, in the order of writing. @param index `undefined`: whatever their index. */
+  /** The documents with these ids, in the order of writing. @param index `undefined`: of any index */
   byId(index: string | undefined, ids: readonly string[], options?: QueryOptions): Promise<StoredDocument[]>;
 }
 
-/** What reads and writes. */
 export interface LogWriter extends LogReader {
   /** Stores documents, all of them or none; new fields extend the catalog. @throws UnfitDocuments, QueueFull */
   write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]>;
-  /** What `write` would throw of these; nothing is stored. */
+  /** The misfits that `write` would throw; stores nothing. */
   misfits(documents: readonly DocumentWrite[]): Promise<UnfitValue[]>;
-  /** Stores each document or says why not, one after the other; new fields extend the catalog. @throws QueueFull */
+  /** Stores each document, or returns why not, in their order; new fields extend the catalog. @throws QueueFull */
   writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]>;
-  /** Removes documents; `undefined` stands for one that was not there. @throws QueueFull */
+  /** Removes documents; the result is `undefined` for one that did not exist. @throws QueueFull */
   remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]>;
   /**
-   * Gives an index fields of its own, or another mapping; fields that it has stay as they are. What is in it was written by its mapping.
+   * Gives an index a mapping of its own, or another one. Fields that it has stay as they are; documents that it has must have been
+   * written by its mapping.
    * @throws StoreFull
    */
   defineIndex(index: string, mapping: IndexMapping): Promise<void>;
-  /** Removes the documents of an index, and the fields that are its own. @throws QueueFull, StoreFull */
+  /** Removes the documents of an index, and its own fields. @throws QueueFull, StoreFull */
   removeIndex(index: string): Promise<void>;
 }
 
 export interface LogStore extends LogWriter {
-  /** Documents by index, of every index that has one. */
+  /** The number of documents of every index that has any. */
   counts(): Promise<ReadonlyMap<string, number>>;
-  /** Does several things while nobody else writes. What it threw is thrown; what it wrote before stays. */
+  /** Runs work while nobody else writes. It is no transaction: when the work throws, its earlier writes stay. */
   exclusively<Result>(work: (writer: LogWriter) => Promise<Result>): Promise<Result>;
   /**
-   * Puts the baseline back, or begins with another. Queries that are running end on what they began with; rows that are held can no
-   * longer be read.
-   * @param baseline `file` as `openLogStore` takes it.
+   * Restores the baseline, or begins with another. Running queries end on the content that they began with; cursors can no longer be
+   * read.
+   * @param baseline `file` as `openLogStore` takes it
    */
   reset(baseline?: { file: string | undefined }): Promise<void>;
-  /** Replaces everything by these, in their order; all of it or nothing. @throws UnfitDocuments, RepeatedDocuments, what the documents throw */
+  /** Replaces the whole content, all or nothing. @throws UnfitDocuments, RepeatedDocuments, what the documents throw */
   load(content: StoreContent): Promise<void>;
-  /** Why nothing can be written at this moment, for want of room; `undefined`: it can. */
+  /** Why there is no room for writes at this moment; `undefined`: there is. */
   refusal(): Promise<StoreFull | undefined>;
   /** Calls `listener` after each change until the returned function is called. */
   watch(listener: (change: StoreChange) => void): () => void;
-  /** Waits for what runs, then leaves no file. */
+  /** Waits for running work, then closes; no file of the store is left. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What a write comes to, decided before anything is stored. */
+/** Plans a write: the outcome for each document, and what to store. Writes nothing. */
 import type { FieldCatalog } from "../fields.ts";
 import { Slices } from "../slices.ts";
 import { DocumentFitter } from "./document-fitter.ts";
@@ -15,28 +15,28 @@ import type {
   WriteCondition,
 } from "./log-store.ts";
 
-/** The store's only primary term: it has never lost a primary. */
+/** The store's only primary term: it never loses its primary. */
 export const PRIMARY_TERM = 1;
 
-/** What is known of the documents that a write names. */
+/** The state that a write is planned against. */
 export interface WriteState {
   fields: FieldCatalog;
   fitting: Fitting;
   nextRow: number;
   nextSeqNo: number;
-  /** Those there are, by `documentKey`. */
+  /** The existing documents among those that the write names, by `documentKey`. */
   documents: ReadonlyMap<string, StoredDocument>;
-  /** Version of a removed document's removal: one that is written again goes on from there. */
+  /** Version of a document's removal: a new document in its place continues from it. */
   removedVersion(key: string): number | undefined;
 }
 
 export interface WritePlan {
   outcomes: DocumentOutcome[];
-  /** The fields that it adds and changes. */
+  /** Added and changed fields. */
   changes: Pick<DocumentFitter, "added" | "widened" | "texts">;
-  /** What is to be stored. */
+  /** Documents to store. */
   documents: PlannedDocument[];
-  /** What the next write begins with. */
+  /** Of the next write. */
   nextSeqNo: number;
 }
 
@@ -45,19 +45,19 @@ export interface PlannedDocument extends FittedDocument {
   replaced: StoredDocument | undefined;
 }
 
-/** No index has a NUL in its name. Halves of surrogate pairs are all one, as they are stored. */
+/** Unique: no index has a NUL in its name. Lone surrogates become U+FFFD, as in the stored id. */
 export function documentKey({ index, id }: DocumentPlace): string {
   return `${index}\0${id.toWellFormed()}`;
 }
 
-/** Decides on one document after the other, in slices: nothing of the state may change meanwhile. */
+/** Plans document by document, yielding to the event loop in between. The state must not change meanwhile. */
 export async function planWrite(
   documents: readonly (ConditionalWrite & LoadedDocument)[],
   state: WriteState,
 ): Promise<WritePlan> {
   const slices = new Slices();
   const fitter = new DocumentFitter(state.fields, state.fitting);
-  /** By key; one whose id is made here by its row, for no other has it. */
+  /** By key; a document whose id is generated here by its row, since no other can have that id. */
   const planned = new Map<string | number, PlannedDocument>();
   let seqNo = state.nextSeqNo;
   let row = state.nextRow;
@@ -72,7 +72,7 @@ export async function planWrite(
     const removedVersion = typeof key === "number" ? undefined : state.removedVersion(key);
     const reason = conflictOf(write, current);
     if (reason) return { outcome: "conflict", id, index, reason, current: current && pick(current) };
-    // Written twice, it is stored once, where it was written last.
+    // A document that is written twice is stored once, at its last position.
     planned.delete(key);
     const version = write.version ?? (current?.version ?? removedVersion ?? 0) + 1;
     const stored = { id: id.toWellFormed(), source: wellFormedJson(source) };

@@ -1,21 +1,21 @@
-/** Postings that the program makes itself, a vector at a time. */
+/** Postings computed by this program rather than by DuckDB, appended a vector at a time. */
 import { BIGINT, type DuckDBConnection, INTEGER, VARCHAR } from "@duckdb/node-api";
 import { analyze } from "../text/analysis.ts";
 import { appendColumns } from "./append.ts";
 import type { ColumnValue } from "./column-value.ts";
 
-/** How far the values of a list are apart: the vendor's `position_increment_gap`. */
+/** Positions between two values of a list: the vendor's `position_increment_gap`. */
 export const VALUE_GAP = 100;
 
 const types = [VARCHAR, BIGINT, INTEGER, INTEGER, INTEGER];
 
-/** How much a field's text came to. */
+/** Counts of a field, for its statistics. */
 export interface TokenCount {
   documents: number;
   tokens: number;
 }
 
-/** Postings of several fields, on their way into a table of written postings. */
+/** Collects the postings of several fields. */
 export class PostingRows {
   readonly #fields: number[] = [];
   readonly #terms: string[] = [];
@@ -28,13 +28,13 @@ export class PostingRows {
     return this.#terms.length;
   }
 
-  /** Adds the texts of one field, by number of row. */
+  /** Adds the texts of one field, with their row numbers. */
   add(field: number, texts: Iterable<readonly [number, readonly ColumnValue[]]>): TokenCount {
     const count: TokenCount = { documents: 0, tokens: 0 };
-    // Levels, hosts, names of services: the same few words again and again.
-    const known = new Map<ColumnValue, Tokens>();
+    // Log levels, hosts and service names repeat.
+    const cache = new Map<ColumnValue, Tokens>();
     for (const [row, values] of texts) {
-      const tokens = tokensOf(values, known);
+      const tokens = tokensOf(values, cache);
       if (tokens.length > 0) count.documents++;
       count.tokens += tokens.length;
       this.#addTokens(field, BigInt(row), tokens);
@@ -42,12 +42,12 @@ export class PostingRows {
     return count;
   }
 
-  /** Appends them to a table of one field's postings. */
+  /** Appends the postings to a table of one field. */
   async appendBuilt(connection: DuckDBConnection, table: string): Promise<void> {
     if (this.size > 0) await appendColumns(connection, table, types, this.#columns);
   }
 
-  /** Appends them to a table of postings of all fields. */
+  /** Appends the postings to a table of all fields. */
   async appendWritten(connection: DuckDBConnection, table: string): Promise<void> {
     if (this.size === 0) return;
     await appendColumns(connection, table, [INTEGER, ...types], [this.#fields, ...this.#columns]);
@@ -75,19 +75,19 @@ export class PostingRows {
 
 type Tokens = readonly { term: string; position: number }[];
 
-/** Longest text, in UTF-16 units, and most texts whose tokens are kept. */
-const KNOWN_LENGTH = 64;
-const KNOWN_TEXTS = 1000;
+/** Bounds of the token cache: UTF-16 units of a text, and texts. */
+const MAX_CACHED_LENGTH = 64;
+const MAX_CACHED_TEXTS = 1000;
 
-/** The tokens of a field's values, each value `VALUE_GAP` positions after the one before. @param known texts analysed before */
-export function tokensOf(values: readonly ColumnValue[], known = new Map<ColumnValue, Tokens>()): Tokens {
+/** The tokens of a field's values, each value `VALUE_GAP` positions after the one before. @param cache tokens of short texts */
+export function tokensOf(values: readonly ColumnValue[], cache = new Map<ColumnValue, Tokens>()): Tokens {
   const [only] = values;
   if (values.length === 1 && only !== undefined) {
-    const before = known.get(only);
+    const before = cache.get(only);
     if (before) return before;
     const text = String(only);
     const tokens = analyze(text);
-    if (text.length <= KNOWN_LENGTH && known.size < KNOWN_TEXTS) known.set(only, tokens);
+    if (text.length <= MAX_CACHED_LENGTH && cache.size < MAX_CACHED_TEXTS) cache.set(only, tokens);
     return tokens;
   }
   const tokens: { term: string; position: number }[] = [];

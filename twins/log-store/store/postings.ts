@@ -1,6 +1,6 @@
 /**
- * Postings: which term stands where. Built where DuckDB may spill what it sorts to disk, so that most files are sorted in one go;
- * the texts of larger ones in pieces, which are then brought into one order.
+ * Builds the postings of a dataset: which term stands where. DuckDB may spill here, so the texts of most files are sorted in one
+ * statement; those of larger files in pieces, which are then merged.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { columnOf, type Field, fieldKey } from "../fields.ts";
@@ -12,20 +12,20 @@ import { createBuiltTable } from "./layout.ts";
 import type { ResultValue } from "./log-store.ts";
 import { PostingRows, VALUE_GAP } from "./posting-rows.ts";
 
-/** How much text is worked on at once. */
+/** Text that one statement processes. */
 interface PieceSize {
   rows: number;
   bytes: number;
 }
-/** What DuckDB analyses and sorts. */
-const SORTED: PieceSize = { rows: 2_000_000, bytes: 128 << 20 };
-/** What the program analyses, in its own memory. */
-const ANALYSED: PieceSize = { rows: 65_536, bytes: 8 << 20 };
+/** For text that DuckDB analyses and sorts. */
+const IN_DATABASE: PieceSize = { rows: 2_000_000, bytes: 128 << 20 };
+/** For text that this program analyses, in its own memory. */
+const IN_PROGRAM: PieceSize = { rows: 65_536, bytes: 8 << 20 };
 const BLOCK_ROWS = 2048;
-/** Postings that are sorted at once when pieces are merged. */
+/** Postings that one statement of a merge sorts. */
 const MERGE_POSTINGS = 1_000_000;
 
-/** What is thrown away or taken again when a piece fails is the caller's: it holds the transaction. */
+/** Builds one field. The caller holds the transaction, and so decides what a failure undoes. */
 export async function buildPostings(
   connection: DuckDBConnection,
   field: Field,
@@ -38,12 +38,13 @@ export async function buildPostings(
     ? sql`list_bool_and(list_transform(${column}, text -> ${isAnalyzedSql(raw("text"))}))`
     : isAnalyzedSql(column);
   const others = sql`NOT coalesce(${simple}, true)`;
-  const othersPieces = await piecesOf(connection, field, fromRow, others, ANALYSED);
-  const pieces = await piecesOf(connection, field, fromRow, raw("true"), SORTED);
+  const othersPieces = await piecesOf(connection, field, fromRow, others, IN_PROGRAM);
+  const pieces = await piecesOf(connection, field, fromRow, raw("true"), IN_DATABASE);
   const analysed = othersPieces.length === 0 ? raw("true") : sql`coalesce(${simple}, true)`;
-  for (const piece of pieces) await appendAnalysed(connection, field, table, rowsOf(field, piece, analysed));
+  for (const piece of pieces)
+    await appendInDatabase(connection, field, table, rowsOf(field, piece, analysed));
   for (const piece of othersPieces)
-    await appendOthers(connection, field, table, rowsOf(field, piece, others));
+    await appendInProgram(connection, field, table, rowsOf(field, piece, others));
   const ordered = fromRow === 0 && pieces.length <= 1 && othersPieces.length === 0;
   if (!ordered) await mergePostings(connection, table);
   await countTokens(connection, field, table);
@@ -60,7 +61,7 @@ async function collectWords(connection: DuckDBConnection, postings: string): Pro
 }
 
 async function countTokens(connection: DuckDBConnection, field: Field, postings: string): Promise<void> {
-  // A text that has tokens has one at position 1; of a list, the first may have none.
+  // Every text with tokens has one at position 1, but the first text of a list may have no tokens.
   const lengths = field.multi
     ? sql`(SELECT DISTINCT _row, length FROM ${identifier(postings)})`
     : sql`(SELECT length FROM ${identifier(postings)} WHERE position = 1)`;
@@ -72,7 +73,7 @@ async function countTokens(connection: DuckDBConnection, field: Field, postings:
   );
 }
 
-/** Rows from `first` up to `end`, without it. */
+/** Rows from `first` to `end`, exclusive. */
 interface RowRange {
   first: number;
   end: number;
@@ -82,8 +83,8 @@ function rowsOf(field: Field, { first, end }: RowRange, condition: Sql): Sql {
   return sql`_row >= ${BigInt(first)} AND _row < ${BigInt(end)} AND ${columnOf(field)} IS NOT NULL AND ${condition}`;
 }
 
-/** Appends the postings of rows that DuckDB can analyse, sorted among themselves. */
-async function appendAnalysed(
+/** Appends the postings of rows that DuckDB can analyse, sorted. */
+async function appendInDatabase(
   connection: DuckDBConnection,
   field: Field,
   table: string,
@@ -97,8 +98,8 @@ async function appendAnalysed(
   );
 }
 
-/** Appends the postings of rows that the program analyses. */
-async function appendOthers(
+/** Appends the postings of rows that this program must analyse. */
+async function appendInProgram(
   connection: DuckDBConnection,
   field: Field,
   table: string,
@@ -113,7 +114,7 @@ async function appendOthers(
   await made.appendBuilt(connection, table);
 }
 
-/** Most texts have no word twice: nothing is counted in these, which takes half the time. */
+/** Most texts repeat no term, and skipping the count for these halves the time. */
 function postingsOf(column: Sql, rows: Sql): Sql {
   const texts = sql`(SELECT _row, ${asciiTermsSql(column)} AS terms FROM documents WHERE ${rows})`;
   const tokens = sql`unnest(terms) AS term, _row, generate_subscripts(terms, 1) AS position`;
@@ -122,7 +123,7 @@ function postingsOf(column: Sql, rows: Sql): Sql {
     UNION ALL ${countedPostings(again)}`;
 }
 
-/** Tokens with how often each is in its document. */
+/** Adds to tokens how often each occurs in its document. */
 function countedPostings(tokens: Sql): Sql {
   return sql`SELECT term, _row, position,
       CASE WHEN row_number() OVER (PARTITION BY _row, term ORDER BY position) = 1
@@ -142,13 +143,13 @@ function tokensOfList(column: Sql, rows: Sql): Sql {
                       FROM documents WHERE ${rows})))`;
 }
 
-/** The rows from `fromRow` on that a condition holds for, in ranges of at most some size; a range holds others, too. */
+/** Ranges, each within a size, that cover the rows from `fromRow` on that satisfy a condition; they include other rows, too. */
 async function piecesOf(
   connection: DuckDBConnection,
   field: Field,
   fromRow: number,
   condition: Sql,
-  most: PieceSize,
+  limit: PieceSize,
 ): Promise<RowRange[]> {
   const column = columnOf(field);
   const bytes = field.multi
@@ -165,7 +166,7 @@ async function piecesOf(
   for (const [number, size] of rows) {
     const [first, end] = [Number(number) * BLOCK_ROWS, (Number(number) + 1) * BLOCK_ROWS];
     const last = pieces.at(-1);
-    if (last && bytesOfPiece + Number(size) <= most.bytes && end - last.first <= most.rows) {
+    if (last && bytesOfPiece + Number(size) <= limit.bytes && end - last.first <= limit.rows) {
       last.end = end;
       bytesOfPiece += Number(size);
     } else {
@@ -176,7 +177,7 @@ async function piecesOf(
   return pieces;
 }
 
-/** Brings a whole table of postings into order, part by part, so that no part is larger than memory. */
+/** Sorts a table of postings, in parts that each fit in memory. */
 async function mergePostings(connection: DuckDBConnection, table: string): Promise<void> {
   const merged = `${table}_merged`;
   await createBuiltTable(connection, merged);
@@ -193,24 +194,24 @@ async function mergePostings(connection: DuckDBConnection, table: string): Promi
 
 const SAMPLES_A_PART = 50;
 
-/** How a relation is cut into parts. */
+/** How a relation is partitioned. */
 export interface Cut {
-  /** Those that it is to be ordered by: as many as tell parts from one another. */
+  /** A prefix of the sort columns, long enough to separate parts. */
   readonly columns: readonly [string, ...string[]];
-  /** How many postings it has, as an aggregate; as many as rows when absent. */
+  /** The number of postings, as an aggregate; the number of rows when absent. */
   readonly size?: Sql;
   /** Postings of a part; `MERGE_POSTINGS` when absent. */
-  readonly most?: number;
+  readonly partSize?: number;
 }
 
-/** Predicates that cut a relation into parts of about one size, each after the one before. */
+/** Predicates that partition a relation by ranges into parts of about one size, in ascending order. */
 export async function sortedParts(
   connection: DuckDBConnection,
   relation: Sql,
-  { columns: order, size = raw("count(*)"), most = MERGE_POSTINGS }: Cut,
+  { columns: order, size = raw("count(*)"), partSize = MERGE_POSTINGS }: Cut,
 ): Promise<Sql[]> {
   const { rows: counted } = await read(connection, sql`SELECT ${size} FROM ${relation}`);
-  const parts = Math.ceil(Number(counted[0]?.[0] ?? 0) / most);
+  const parts = Math.ceil(Number(counted[0]?.[0] ?? 0) / partSize);
   if (parts <= 1) return [raw("true")];
   const columns = joined(order.map(identifier), ", ");
   const { rows } = await read(
@@ -223,20 +224,20 @@ export async function sortedParts(
   return [...bounds, undefined].map((to, index) => {
     const from = bounds[index - 1];
     return joined(
-      [from ? beyond(order, from, ">=") : raw("true"), to ? beyond(order, to, "<") : raw("true")],
+      [from ? rangeBound(order, from, ">=") : raw("true"), to ? rangeBound(order, to, "<") : raw("true")],
       " AND ",
     );
   });
 }
 
-/** Rows at or after a bound, or before it, in lexical order. */
-function beyond(order: readonly string[], bound: readonly ResultValue[], comparison: ">=" | "<"): Sql {
+/** A predicate: rows at or after a bound, or before it, in lexicographic order. */
+function rangeBound(order: readonly string[], bound: readonly ResultValue[], comparison: ">=" | "<"): Sql {
   const strict = raw(comparison === ">=" ? ">" : "<");
   const [column = "", ...rest] = order;
   const name = identifier(column);
   const value = typeof bound[0] === "number" ? sql`CAST(${bound[0]} AS BIGINT)` : sql`${String(bound[0])}`;
   if (rest.length === 0) return sql`${name} ${raw(comparison)} ${value}`;
-  // The first comparison lets whole row groups be passed over; the second cuts what spans two parts.
+  // The first comparison lets DuckDB skip row groups; the second is exact.
   const loose = raw(comparison === ">=" ? ">=" : "<=");
-  return sql`${name} ${loose} ${value} AND (${name} ${strict} ${value} OR ${beyond(rest, bound.slice(1), comparison)})`;
+  return sql`${name} ${loose} ${value} AND (${name} ${strict} ${value} OR ${rangeBound(rest, bound.slice(1), comparison)})`;
 }

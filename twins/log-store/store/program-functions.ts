@@ -1,6 +1,6 @@
 /**
- * What SQL cannot say, done by this program: `program('name', text, …) → text`. DuckDB hands over the rows in chunks, each of which
- * holds up everything else that the process does until it is done: so a function is quick, or bounds its time itself.
+ * Scalar functions implemented by this program, for what SQL cannot express: `program('name', text, …) → text`. DuckDB passes rows in
+ * chunks, and a chunk blocks the event loop until it is done: so a function must be quick, or bound its time itself.
  */
 import { ANY, DuckDBScalarFunction, INTEGER, VARCHAR } from "@duckdb/node-api";
 import { joined, raw, type Sql, sql } from "../sql.ts";
@@ -9,43 +9,43 @@ import { joined, raw, type Sql, sql } from "../sql.ts";
 export type TextColumn = readonly (string | null)[];
 
 /**
- * Works on the rows of one chunk. It depends on its arguments alone, for DuckDB calls it as often as it likes.
- * @param columns its arguments, each with a value for every row
- * @throws Error the statement fails with its message
+ * Computes the rows of one chunk. It must be a pure function: DuckDB calls it as often as it likes.
+ * @param columns the arguments, each with a value for every row
+ * @throws Error whose message the statement fails with
  */
 export type ProgramFunction = (columns: readonly TextColumn[], rows: number) => TextColumn;
 
-const functions = new Map<string, ProgramFunction>();
+const registry = new Map<string, ProgramFunction>();
 
-/** One use of a function: what is the same in every row is said once. */
-interface Use {
+/** A call site: the arguments that are the same in every row are passed once. */
+interface CallSite {
   name: string;
-  /** One an argument; `null` for one that is a column. */
+  /** One per argument; `null` for a column. */
   constants: readonly (string | null)[];
 }
 
 /**
- * Makes a function known, and gives the SQL of its calls. An argument that is one bound text, `CAST($1 AS VARCHAR)`, is handed over
- * once and not row by row.
- * @param name beginning with the twin's
+ * Registers a function, and returns the builder of its SQL calls. An argument that is one bound text, `CAST($1 AS VARCHAR)`, is passed
+ * once, not row by row.
+ * @param name starts with the twin's name
  */
 export function defineProgramFunction(name: string, run: ProgramFunction): (...args: Sql[]) => Sql {
-  functions.set(name, run);
+  registry.set(name, run);
   return (...args) => {
     const constants = args.map(constantOf);
-    const use: Use = { name, constants };
+    const site: CallSite = { name, constants };
     const columns = args.filter((_, index) => constants[index] === null);
-    const given = [sql`CAST(${JSON.stringify(use)} AS VARCHAR)`, turnBefore(columns), ...columns];
+    const given = [sql`CAST(${JSON.stringify(site)} AS VARCHAR)`, yieldBefore(columns), ...columns];
     return sql`program(${joined(given, ", ")})`;
   };
 }
 
 /**
- * Another function, which does nothing, once a chunk: so whoever hands a chunk over waits for a turn of the event loop before. Else the
- * threads of a statement, or of two, hand over one chunk right after the other, and up to a thousand of them have their turn before
- * anything else has. What an argument's own call has waited for is enough.
+ * A call, once a chunk, of another function that does nothing, so that each chunk waits for a turn of the event loop. Otherwise the
+ * threads of one or two statements pass chunk after chunk, and up to a thousand of them run before anything else does. An argument
+ * that calls `program` itself has waited already.
  */
-function turnBefore(columns: readonly Sql[]): Sql {
+function yieldBefore(columns: readonly Sql[]): Sql {
   const [first] = columns;
   const calls = columns.some(({ texts }) => texts.some((text) => text.includes("program(")));
   return first === undefined || calls ? raw("0") : sql`program_turn(${first})`;
@@ -56,7 +56,7 @@ function constantOf({ texts, values: [value, ...others] }: Sql): string | null {
   return isConstant && typeof value === "string" ? value : null;
 }
 
-/** The same for a function of one row. */
+/** As `defineProgramFunction`, for a function of one row. */
 export function defineRowFunction(
   name: string,
   run: (...values: (string | null)[]) => string | null,
@@ -70,11 +70,8 @@ export function defineRowFunction(
 
 const checks = new Set<() => void>();
 
-/** Has this called before each chunk, whosever it is, as long as the work lasts. */
-export async function checkingBetweenChunks<Result>(
-  check: () => void,
-  work: Promise<Result>,
-): Promise<Result> {
+/** Calls `check` before each chunk, of any statement, until the work ends. */
+export async function checkBetweenChunks<Result>(check: () => void, work: Promise<Result>): Promise<Result> {
   checks.add(check);
   try {
     return await work;
@@ -83,13 +80,13 @@ export async function checkingBetweenChunks<Result>(
   }
 }
 
-/** What is registered in a database. */
+/** The functions to register in a database. */
 export function programFunctions(): DuckDBScalarFunction[] {
-  return [programFunction(), turnFunction()];
+  return [programFunction(), yieldFunction()];
 }
 
-/** Its rows are read by nobody. */
-function turnFunction(): DuckDBScalarFunction {
+/** Its results are ignored. */
+function yieldFunction(): DuckDBScalarFunction {
   return DuckDBScalarFunction.create({
     name: "program_turn",
     parameterTypes: [ANY],
@@ -114,8 +111,8 @@ function programFunction(): DuckDBScalarFunction {
         const rows = input.rowCount;
         if (rows === 0) return;
         for (const check of checks) check();
-        const { name, constants } = readUse(textAt(input.getColumnVector(0), 0) ?? "");
-        // The first two are the use, and the turn that it has waited for.
+        const { name, constants } = readCallSite(textAt(input.getColumnVector(0), 0) ?? "");
+        // The first two arguments are the call site and the yield.
         let column = 2;
         const columns = constants.map((constant) =>
           constant === null
@@ -132,17 +129,19 @@ function programFunction(): DuckDBScalarFunction {
   });
 }
 
-const uses = new Map<string, Use>();
+/** Bound of the cache, which is emptied when full. */
+const MAX_CALL_SITES = 1_000;
+const callSites = new Map<string, CallSite>();
 
-/** As `defineProgramFunction` has written it. */
-function readUse(text: string): Use {
-  let use = uses.get(text);
-  if (use === undefined) {
-    use = JSON.parse(text) as Use;
-    if (uses.size >= 1_000) uses.clear();
-    uses.set(text, use);
+/** Parses what `defineProgramFunction` wrote; cached, since every chunk has it. */
+function readCallSite(text: string): CallSite {
+  let site = callSites.get(text);
+  if (site === undefined) {
+    site = JSON.parse(text) as CallSite;
+    if (callSites.size >= MAX_CALL_SITES) callSites.clear();
+    callSites.set(text, site);
   }
-  return use;
+  return site;
 }
 
 interface TextVector {
@@ -159,7 +158,7 @@ function textAt(vector: TextVector, row: number): string | null {
 }
 
 function find(name: string): ProgramFunction {
-  const found = functions.get(name);
+  const found = registry.get(name);
   if (!found) throw new Error(`this program has no function named ${name}`);
   return found;
 }

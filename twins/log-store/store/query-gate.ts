@@ -1,11 +1,11 @@
 /**
- * How many DuckDB statements are at work in this process. Each occupies a thread of libuv's pool (four by default), which files and
- * DNS need too; so two, and the others wait. Stores take turns: one that asks a lot does not keep the others waiting.
+ * Limits how many DuckDB statements run at once in this process. Each occupies a thread of libuv's pool (four by default), which files
+ * and DNS need too: so two run, and the others queue. Stores take turns, so that one busy store does not starve the others.
  */
 import { QueueFull } from "./log-store.ts";
 
-const AT_WORK = 2;
-/** How many of one store may wait. */
+const MAX_RUNNING = 2;
+/** Of one store. */
 const MAX_WAITING = 256;
 
 interface Waiting {
@@ -15,32 +15,33 @@ interface Waiting {
 export class QueryGate {
   readonly #limit: number;
   readonly #maxWaiting: number;
-  /** Those waiting, by store; the store at the front has its turn next. */
+  /** By store; the first store is next. */
   readonly #queues = new Map<object, Set<Waiting>>();
-  #atWork = 0;
+  #running = 0;
 
-  constructor(limit = AT_WORK, maxWaiting = MAX_WAITING) {
+  constructor(limit = MAX_RUNNING, maxWaiting = MAX_WAITING) {
     this.#limit = limit;
     this.#maxWaiting = maxWaiting;
   }
 
   /**
-   * Does the work when there is room. @param owner whose it is.
-   * @param signal aborting while it waits takes it out of the queue and throws the signal's reason; the work itself watches it later.
+   * Runs work when there is room.
+   * @param owner the store that it belongs to
+   * @param signal aborting it while the work queues removes it and throws the signal's reason; running work must watch the signal itself
    * @throws QueueFull
    */
   async run<Result>(owner: object, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
-    if (this.#atWork < this.#limit) this.#atWork++;
-    else await this.#turn(owner, signal);
+    if (this.#running < this.#limit) this.#running++;
+    else await this.#enqueue(owner, signal);
     try {
       return await work();
     } finally {
-      this.#pass();
+      this.#handOver();
     }
   }
 
-  #turn(owner: object, signal: AbortSignal | undefined): Promise<void> {
+  #enqueue(owner: object, signal: AbortSignal | undefined): Promise<void> {
     const queue = this.#queues.get(owner) ?? new Set();
     if (queue.size >= this.#maxWaiting) throw new QueueFull(queue.size);
     this.#queues.set(owner, queue);
@@ -61,11 +62,11 @@ export class QueryGate {
     });
   }
 
-  /** Hands the place on: to the first of the store whose turn it is, which then goes to the end of the line. */
-  #pass(): void {
+  /** Passes the free place to the first work of the next store, which then goes to the end of the line. */
+  #handOver(): void {
     const [next] = this.#queues;
     if (!next) {
-      this.#atWork--;
+      this.#running--;
       return;
     }
     const [owner, queue] = next;
@@ -77,5 +78,5 @@ export class QueryGate {
   }
 }
 
-/** The one of this process. */
+/** The gate of this process. */
 export const queryGate = new QueryGate();

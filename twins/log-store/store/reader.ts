@@ -1,37 +1,37 @@
 /**
- * A connection that only reads. It keeps the statements that it has prepared: a search of the same shape comes again with other
- * values, and to prepare a statement takes about as long as to look a word up.
+ * A connection that only reads, with a cache of prepared statements: searches of one shape repeat with other values, and preparing a
+ * statement takes about as long as looking a term up.
  *
- * A plan is good for the data that it was made of: DuckDB plans by the statistics of the columns (all rows of an empty table are one
- * group), and makes no new plan when they have changed. So a statement is kept until something is written, and it is prepared and
- * run in one transaction.
+ * A plan is valid only for the data it was made for: DuckDB plans by the statistics of the columns (an empty table's rows form one
+ * group) and does not plan again when these change. So the cache is emptied after each write, and a statement is prepared and run in
+ * one transaction.
  */
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api";
 import { type Sql, withNumbersWritten } from "../sql.ts";
 import { rowsOf, typeOf } from "./duckdb.ts";
 import type { QueryResult } from "./log-store.ts";
 
-/** How many statements are kept, and how long their texts may be. */
-const MOST_KEPT = 32;
-const LONGEST_KEPT = 16_384;
+/** Bounds of the cache: statements, and UTF-16 units of one statement's text. */
+const MAX_CACHED = 32;
+const MAX_CACHED_LENGTH = 16_384;
 
-type Written = ReturnType<typeof withNumbersWritten>;
+type RunnableStatement = ReturnType<typeof withNumbersWritten>;
 
 /**
- * A plan without values is run again as it is. Not all of DuckDB's operators can be: a join by inequality or ASOF still has in hand
- * what it had, and the whole database is of no more use then.
+ * DuckDB reruns a plan without parameters as it is. Some operators cannot be rerun: a join by inequality or ASOF keeps its state, and
+ * that invalidates the whole database.
  */
-const combinesRows = /\b(JOIN|WITH|UNION|INTERSECT|EXCEPT|EXISTS|unnest)\b|\bIN \(SELECT\b/i;
+const unsafeToRerun = /\b(JOIN|WITH|UNION|INTERSECT|EXCEPT|EXISTS|unnest)\b|\bIN \(SELECT\b/i;
 
-function written(statement: Sql): Written {
-  return statement.texts.some((text) => combinesRows.test(text)) ? statement : withNumbersWritten(statement);
+function withLiterals(statement: Sql): RunnableStatement {
+  return statement.texts.some((text) => unsafeToRerun.test(text)) ? statement : withNumbersWritten(statement);
 }
 
 export class Reader {
   readonly #connection: DuckDBConnection;
-  /** By their texts, the one used last at the end. None is here while it runs. */
+  /** By text, the most recently used last. A statement is not here while it runs. */
   readonly #prepared = new Map<string, DuckDBPreparedStatement>();
-  /** Of the data that these were prepared for. */
+  /** Of the data that the statements were prepared for. */
   #version = 0;
   #measuring = false;
 
@@ -41,17 +41,17 @@ export class Reader {
 
   /**
    * Runs one statement that only reads.
-   * @param version of the data: another one after each write
-   * @throws Error for any other, before it does anything; whatever it throws, the reader is of no more use then
+   * @param version of the data: it changes with each write
+   * @throws Error for any other statement, before it has an effect; after any error the reader must be closed
    */
   async read(statement: Sql, version: number): Promise<QueryResult> {
     if (version !== this.#version) this.#forget();
     this.#version = version;
-    const asked = written(statement);
-    const prepared = this.#take(asked.text);
-    if (prepared !== undefined) return this.#run(prepared, asked);
+    const runnable = withLiterals(statement);
+    const prepared = this.#take(runnable.text);
+    if (prepared !== undefined) return this.#run(prepared, runnable);
     await this.#connection.run("BEGIN TRANSACTION");
-    const result = await this.#run(await this.#connection.prepare(asked.text), asked);
+    const result = await this.#run(await this.#connection.prepare(runnable.text), runnable);
     await this.#connection.run("ROLLBACK");
     return result;
   }
@@ -74,36 +74,36 @@ export class Reader {
     }
   }
 
-  async #run(prepared: DuckDBPreparedStatement, { text, values }: Written): Promise<QueryResult> {
-    let kept = false;
+  async #run(prepared: DuckDBPreparedStatement, { text, values }: RunnableStatement): Promise<QueryResult> {
+    let isReusable = false;
     try {
       if (prepared.statementType !== StatementType.SELECT) {
         throw new Error("only a statement that reads can be run here");
       }
       if (values.length > 0) prepared.bind([...values], values.map(typeOf));
       const result = await prepared.run();
-      kept = text.length <= LONGEST_KEPT && (values.length > 0 || !combinesRows.test(text));
+      isReusable = text.length <= MAX_CACHED_LENGTH && (values.length > 0 || !unsafeToRerun.test(text));
       return { columns: result.columnNames(), rows: await rowsOf(result) };
     } finally {
-      if (kept) this.#keep(text, prepared);
+      if (isReusable) this.#cache(text, prepared);
       else prepared.destroySync();
     }
   }
 
-  /** How much of the statement that runs is done, from 0 to 1, once `measure` has been called. */
-  get share(): number {
+  /** Progress of the running statement, 0 to 1; needs `measureProgress`. */
+  get progress(): number {
     return Math.max(0, Math.min(1, this.#connection.progress.percentage / 100));
   }
 
-  /** Has the progress of statements measured from now on. */
-  async measure(): Promise<void> {
+  /** Makes DuckDB measure the progress of statements. */
+  async measureProgress(): Promise<void> {
     if (this.#measuring) return;
     await this.#connection.run("PRAGMA enable_progress_bar");
     await this.#connection.run("PRAGMA disable_print_progress_bar");
     this.#measuring = true;
   }
 
-  /** Ends what runs. */
+  /** Interrupts the running statement. */
   interrupt(): void {
     this.#connection.interrupt();
   }
@@ -124,12 +124,12 @@ export class Reader {
     return prepared;
   }
 
-  #keep(text: string, prepared: DuckDBPreparedStatement): void {
-    // Values may be long.
+  #cache(text: string, prepared: DuckDBPreparedStatement): void {
+    // Frees the values, which may be long.
     prepared.clearBindings();
     this.#prepared.set(text, prepared);
     const [oldest] = this.#prepared;
-    if (!oldest || this.#prepared.size <= MOST_KEPT) return;
+    if (!oldest || this.#prepared.size <= MAX_CACHED) return;
     this.#prepared.delete(oldest[0]);
     oldest[1].destroySync();
   }

@@ -1,4 +1,4 @@
-/** Writes rows into a store's database, with what they are found by. One thing after the other: whoever calls sees to it. */
+/** Writes rows and their index entries into a store's database. The caller serializes all calls. */
 import { setImmediate } from "node:timers/promises";
 import { BIGINT, type DuckDBConnection, VARCHAR } from "@duckdb/node-api";
 import { type FieldCatalog, fieldKey, type IndexMapping, type NewField } from "../fields.ts";
@@ -28,42 +28,41 @@ import type { StoreRoom } from "./store-room.ts";
 import { WrittenPostings } from "./written-postings.ts";
 import { type SegmentsState, WrittenSegments } from "./written-segments.ts";
 
-/** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down: so much, when nobody waits. */
+/** Without a write-ahead log DuckDB keeps new rows in memory until a checkpoint. Maintenance checkpoints from this size on. */
 const CHECKPOINT_BYTES = 16 << 20;
-/** And so much in any case. What is written down in small parts is put together again by DuckDB, which takes longer than the writing. */
-const LATEST_CHECKPOINT_BYTES = 48 << 20;
-/** About what one step on the index writes. */
+/** A write checkpoints first from this size on. Smaller checkpoints cost more: DuckDB merges the small row groups that they leave. */
+const FORCED_CHECKPOINT_BYTES = 48 << 20;
+/** Estimate of what one step of index maintenance writes. */
 const INDEX_STEP_BYTES = 512 << 10;
-/** Documents that are appended before others have their turn on the event loop, and those whose postings are. */
-const SLICE_DOCUMENTS = 2048;
-const SLICE_POSTED = 256;
-/** Rows of statistics that are summed up whenever they are asked for. */
+/** Documents appended, and documents analysed, before yielding to the event loop. */
+const APPEND_SLICE = 2048;
+const ANALYSIS_SLICE = 256;
+/** Rows of statistics, which each query sums up, before they are compacted. */
 const MAX_STATISTICS = 2048;
 const statisticsTypes = [VARCHAR, BIGINT, BIGINT];
 
-/** What writes do to the fields of a store. */
+/** Changes of the fields of a store. */
 export interface FieldChanges {
   readonly added: readonly NewField[];
-  /** Keys of those that hold several values from then on. */
+  /** Keys of fields that become lists. */
   readonly widened: ReadonlySet<string>;
-  /** Keys of those that hold texts from then on: some event has what they cannot hold. */
+  /** Keys of fields that become text: an event has a value that their type cannot hold. */
   readonly texts: ReadonlySet<string>;
-  /** The one found by name when absent. */
+  /** Found by name when absent. */
   readonly timeField?: string | undefined;
-  /** An index that maps its documents itself from then on. */
+  /** An index that gets a mapping of its own. */
   readonly defined?: { readonly index: string; readonly mapping: IndexMapping } | undefined;
-  /** An index whose fields are removed; its documents are gone. */
+  /** An index whose fields are removed. Its documents must have been removed. */
   readonly dropped?: string | undefined;
 }
 
-/** A change of the database that no checkpoint has written down yet. */
+/** A change of the database since the last checkpoint. */
 type Change =
   | { kind: "extend"; changes: FieldChanges }
   | { kind: "store"; documents: readonly PlannedDocument[]; removed: readonly number[] };
 
-/** What a writer knows of its database. */
+/** A writer's knowledge of its database. */
 interface WriterState {
-  /** How many checkpoints there were. */
   readonly checkpoints: number;
   readonly stored: Pick<StoreCatalog, "fields" | "nextRow">;
   readonly untouched: boolean;
@@ -73,42 +72,42 @@ interface WriterState {
 }
 
 /**
- * All that it takes to have the same content again after DuckDB has given the database up, which it does when a checkpoint
- * fails. The file is then as the last checkpoint left it.
+ * A redo log in memory: restores the content after DuckDB has invalidated the database, as it does when a checkpoint fails. The file
+ * is then as the last checkpoint left it.
  */
 export interface WriterLog {
-  /** At the last checkpoint; `undefined`: there was none, and the file is as it was opened. */
+  /** At the last completed checkpoint; `undefined`: there was none, and the file is as it was opened. */
   readonly checkpoint: WriterState | undefined;
-  /** What the checkpoint that was begun last would have made the file, if it was completed without anybody being told. */
+  /** At the last checkpoint begun, which may have completed in the file although it reported an error. */
   readonly begun: WriterState | undefined;
-  /** Since the last checkpoint, in their order. */
+  /** Since the last completed checkpoint, in their order. */
   readonly changes: readonly Change[];
 }
 
-/** About what a document takes in the file, with what it is found by: so many bytes a UTF-16 unit of its text. */
+/** Estimate of a document's size in the file, index included: bytes per UTF-16 unit of its text. */
 export const BYTES_PER_CHARACTER = 3;
 
 export class RowWriter implements MaintainedIndex {
   readonly #connection: DuckDBConnection;
-  /** Where the file may grow; absent: it is read alone. */
+  /** How far the file may grow; absent: it is read only. */
   readonly #room: StoreRoom | undefined;
-  /** As the database has it. */
+  /** The catalog as the database has it. */
   #stored: WriterState["stored"];
   #columns: DocumentColumns = { names: [], types: [] };
   readonly #written: WrittenPostings;
-  /** Where the text index is of raw text. */
+  /** With the text index `raw`. */
   readonly #segments: WrittenSegments | undefined;
   #sinceCheckpointBytes = 0;
-  /** Nothing has been written or removed: the views of postings look at what was built alone. */
+  /** Nothing has been written or removed, so the views show the built postings alone. */
   #untouched = false;
-  /** Appended since they were summed up. */
+  /** Appended since the last compaction. */
   #statisticsRows = 0;
   #checkpoints = 0;
   #atCheckpoint: WriterState | undefined;
   #begun: WriterState | undefined;
   #changes: Change[] = [];
   /** There was no room for the last checkpoint. */
-  #isBlocked = false;
+  #lacksRoom = false;
 
   constructor(connection: DuckDBConnection, catalog: WriterState["stored"], room?: StoreRoom) {
     this.#connection = connection;
@@ -120,7 +119,7 @@ export class RowWriter implements MaintainedIndex {
     }
   }
 
-  /** Opens a file as a checkpoint left it. @param state of the writer at that checkpoint */
+  /** Resumes on a file as a checkpoint left it. @param state of the writer at that checkpoint */
   static async resume(connection: DuckDBConnection, state: WriterState, room: StoreRoom): Promise<RowWriter> {
     const writer = new RowWriter(connection, state.stored, room);
     writer.#atCheckpoint = state;
@@ -133,12 +132,12 @@ export class RowWriter implements MaintainedIndex {
     return writer;
   }
 
-  /** Whether there is something to do between writes. */
+  /** Whether maintenance has work: on the index, or a checkpoint. */
   get isDue(): boolean {
-    return this.#index.isDue || (this.#sinceCheckpointBytes >= CHECKPOINT_BYTES && !this.#isBlocked);
+    return this.#index.isDue || (this.#sinceCheckpointBytes >= CHECKPOINT_BYTES && !this.#lacksRoom);
   }
 
-  /** Does some of it, in steps, each to be run by itself; others may write between them. */
+  /** Maintains in steps that each run by themselves; others may write between them. */
   async *maintain(): AsyncGenerator<() => Promise<void>> {
     if (!this.#index.isDue) {
       yield () => this.checkpoint(CHECKPOINT_BYTES);
@@ -152,32 +151,30 @@ export class RowWriter implements MaintainedIndex {
     }
   }
 
-  /** What words are found by. */
   get #index(): MaintainedIndex {
     return this.#segments ?? this.#written;
   }
 
-  /** Every event with a smaller row has its segments, where the text index is of raw text. */
+  /** With the text index `raw`: every event with a smaller row is segmented. */
   get segmentedRows(): number {
     return this.#segments?.endRow ?? 0;
   }
 
-  /** To be called before anything else. */
+  /** Call it first. */
   async open(): Promise<void> {
     this.#columns = await this.#readColumns();
   }
 
-  /** About what a checkpoint would write: what is new lies in memory until then. */
+  /** Estimate of what a checkpoint would write. */
   get pendingBytes(): number {
     return this.#sinceCheckpointBytes;
   }
 
-  /** What another writer needs to have the same content again. */
   get log(): WriterLog {
     return { checkpoint: this.#atCheckpoint, begun: this.#begun, changes: this.#changes };
   }
 
-  /** Makes changes again that no checkpoint has written down. */
+  /** Redoes changes that no checkpoint has written. */
   async replay(changes: readonly Change[]): Promise<void> {
     for (const change of changes) {
       if (change.kind === "extend") await this.extend(change.changes);
@@ -196,20 +193,20 @@ export class RowWriter implements MaintainedIndex {
     };
   }
 
-  /** To be called where nothing has been written yet: a baseline has postings that were built, and no others. */
+  /** Call it before any write, on a baseline: its views then show the built postings alone. */
   async showBuilt(): Promise<void> {
-    await this.#show(showBuiltPostings);
+    await this.#showViews(showBuiltPostings);
     this.#untouched = true;
   }
 
-  /** Comes before anything is written or removed. */
-  async #touch(): Promise<void> {
+  /** Call it before every write. */
+  async #showAll(): Promise<void> {
     if (!this.#untouched) return;
-    await this.#show(showAllPostings);
+    await this.#showViews(showAllPostings);
     this.#untouched = false;
   }
 
-  async #show(show: typeof showBuiltPostings): Promise<void> {
+  async #showViews(show: typeof showBuiltPostings): Promise<void> {
     await transaction(this.#connection, async () => {
       for (const { postings } of this.#stored.fields.allStored()) {
         if (postings !== undefined) await show(this.#connection, postings);
@@ -217,9 +214,9 @@ export class RowWriter implements MaintainedIndex {
     });
   }
 
-  /** Adds columns for new fields, and changes those that get values of another kind for the first time; all of it or nothing. */
+  /** Adds, changes and removes the columns of fields, all or nothing. */
   async extend(changes: FieldChanges): Promise<FieldCatalog> {
-    await this.#touch();
+    await this.#showAll();
     const fields = await transaction(this.#connection, () => this.#applyChanges(changes));
     const { added, widened, texts, ...others } = changes;
     this.#changes.push({
@@ -246,19 +243,19 @@ export class RowWriter implements MaintainedIndex {
     return addFields(this.#connection, fields, added, timeField);
   }
 
-  /** Removes rows and appends documents, all of it or nothing. Their fields are there. */
+  /** Removes rows and appends documents, all or nothing. The fields of the documents must exist. */
   async store(documents: readonly PlannedDocument[], removed: readonly number[]): Promise<void> {
-    await this.#tidy();
+    await this.#compact();
     await this.#write(documents, removed);
   }
 
   async #write(documents: readonly PlannedDocument[], removed: readonly number[]): Promise<void> {
-    await this.#touch();
+    await this.#showAll();
     const stored = await transaction(this.#connection, async () => {
       const counts = await this.#deleteRows(removed);
       let postings = 0;
-      for (let from = 0; from < documents.length; from += SLICE_DOCUMENTS) {
-        const slice = documents.slice(from, from + SLICE_DOCUMENTS);
+      for (let from = 0; from < documents.length; from += APPEND_SLICE) {
+        const slice = documents.slice(from, from + APPEND_SLICE);
         await appendDocuments(this.#connection, this.#columns, slice, this.#stored.fields);
         await setImmediate();
         postings += await this.#appendPostings(slice, counts);
@@ -266,11 +263,11 @@ export class RowWriter implements MaintainedIndex {
       await this.#countTokens(counts);
       return { postings, counted: counts.size };
     });
-    // From here on nothing fails: what is stored is not stored again.
+    // The rest must not throw: the rows are committed, and the caller would store them again.
     this.#changes.push({ kind: "store", documents, removed });
     const last = documents.at(-1)?.document;
     if (last) this.#stored = { ...this.#stored, nextRow: last.row + 1 };
-    this.#written.appended(stored.postings);
+    this.#written.countAppended(stored.postings);
     this.#statisticsRows += stored.counted;
     this.#sinceCheckpointBytes += documents.reduce(
       (sum, { document }) => sum + document.source.length * BYTES_PER_CHARACTER,
@@ -283,7 +280,7 @@ export class RowWriter implements MaintainedIndex {
     return { names: result.columnNames(), types: result.columnTypes() };
   }
 
-  /** Appends the postings of documents, unless words are found by segments. Answers how many these are. */
+  /** Appends the postings of documents, unless the text index is `raw`. @returns their number */
   async #appendPostings(
     documents: readonly PlannedDocument[],
     counts: Map<string, TokenCount>,
@@ -291,9 +288,12 @@ export class RowWriter implements MaintainedIndex {
     const { fields } = this.#stored;
     if (this.#segments !== undefined) return 0;
     let appended = 0;
-    for (let from = 0; from < documents.length; from += SLICE_POSTED) {
+    for (let from = 0; from < documents.length; from += ANALYSIS_SLICE) {
       const postings = new PostingRows();
-      for (const { key, number, texts } of postedTexts(documents.slice(from, from + SLICE_POSTED), fields)) {
+      for (const { key, number, texts } of postedTexts(
+        documents.slice(from, from + ANALYSIS_SLICE),
+        fields,
+      )) {
         addTo(counts, key, postings.add(number, texts));
       }
       await setImmediate();
@@ -303,7 +303,7 @@ export class RowWriter implements MaintainedIndex {
     return appended;
   }
 
-  /** Removes documents with their postings. Answers what that takes from the statistics. */
+  /** Removes documents with their postings. @returns the negative counts for the statistics */
   async #deleteRows(rows: readonly number[]): Promise<Map<string, TokenCount>> {
     const counts = new Map<string, TokenCount>();
     if (rows.length === 0) return counts;
@@ -342,21 +342,21 @@ export class RowWriter implements MaintainedIndex {
     ]);
   }
 
-  /** Tidies up, when enough has been stored. */
-  async #tidy(): Promise<void> {
-    await this.#written.makeRoom();
+  /** Starts a new table of postings, compacts the statistics, or checkpoints, where a bound is reached. */
+  async #compact(): Promise<void> {
+    await this.#written.rotate();
     if (this.#statisticsRows > MAX_STATISTICS) {
       await transaction(this.#connection, () => sumStatistics(this.#connection));
       this.#statisticsRows = 0;
     }
-    await this.checkpoint(LATEST_CHECKPOINT_BYTES);
+    await this.checkpoint(FORCED_CHECKPOINT_BYTES);
   }
 
-  /** Writes down what is new, when it is so much and there is room for it; what there is no room for stays in memory. */
-  async checkpoint(bytes: number): Promise<void> {
-    if (this.#sinceCheckpointBytes < bytes || this.#sinceCheckpointBytes === 0) return;
-    this.#isBlocked = !(await this.#room?.holds(this.#sinceCheckpointBytes));
-    if (this.#isBlocked) return;
+  /** Checkpoints when at least so many bytes are pending and there is room; else they stay in memory. */
+  async checkpoint(minBytes: number): Promise<void> {
+    if (this.#sinceCheckpointBytes < minBytes || this.#sinceCheckpointBytes === 0) return;
+    this.#lacksRoom = !(await this.#room?.holds(this.#sinceCheckpointBytes));
+    if (this.#lacksRoom) return;
     await transaction(this.#connection, () => countCheckpoint(this.#connection, this.#checkpoints + 1));
     this.#checkpoints++;
     this.#begun = this.#state;
@@ -364,7 +364,7 @@ export class RowWriter implements MaintainedIndex {
     this.#atCheckpoint = this.#begun;
     this.#changes = [];
     this.#sinceCheckpointBytes = 0;
-    this.#room?.written();
+    this.#room?.checkpointed();
   }
 
   close(): void {
@@ -372,7 +372,7 @@ export class RowWriter implements MaintainedIndex {
   }
 }
 
-/** The texts of each field that has postings, by number of row. */
+/** The texts of each field that has postings, with their row numbers. */
 function postedTexts(documents: readonly PlannedDocument[], fields: FieldCatalog): PostedTexts[] {
   const posted = new Map<string, PostedTexts>();
   for (const { document, fields: fitted, values } of documents) {
@@ -391,7 +391,7 @@ function postedTexts(documents: readonly PlannedDocument[], fields: FieldCatalog
 
 interface PostedTexts {
   key: string;
-  /** Of its postings. */
+  /** Of the field's postings; see `postingsNumber`. */
   number: number;
   texts: [row: number, values: readonly ColumnValue[]][];
 }

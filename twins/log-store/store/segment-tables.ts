@@ -1,12 +1,11 @@
 /**
  * The segments of events' texts, for a store whose `textIndex` is `raw`:
- * - `segments (term, in_text, _row)`: each segment of an event's text, in lower case; and, where the text is a member of the event's
- *   JSON, those of the JSON, which `in_text` tells apart. Some are there more than once, some are of events that are removed. They lie
- *   in the order of their terms.
- * - `unsegmented (_row)`: the events whose segments are not in it yet.
+ * - `segments (term, in_text, _row)`: each segment of an event's text, in lower case. Where the text is a member of the event's JSON,
+ *   also those of the rest of the JSON, with `in_text` false. Sorted by term; some rows repeat, and some belong to removed events.
+ * - `unsegmented (_row)`: the events whose segments are not indexed yet.
  *
- * Their tables have lists of rows, for a segment that is in many events is grouped and sorted once for a hundred of them, and not
- * for each: that takes a third of the time. A filter on terms is applied before the lists are opened.
+ * The tables hold lists of rows: a segment that many events share is grouped and sorted once per block of 128 rows, which takes a third
+ * of the time. DuckDB applies a filter on terms before it unnests the lists.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { columnOf, type FieldCatalog } from "../fields.ts";
@@ -14,16 +13,16 @@ import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { segmentsSql } from "../text/segments.ts";
 import { read } from "./duckdb.ts";
 
-/** Of a table: `rows` are those of the block that have the segment, some more than once. */
+/** Of a table: `rows` are the rows of the block that have the segment, some more than once. */
 export const segmentColumns = raw("term, in_text, block, rows");
 export const segmentOrder = raw("term, block");
-/** The columns that a table is cut into parts by, and what a part is measured by. */
+/** How a merge partitions a table. */
 export const segmentCut = { columns: ["term", "block"], size: raw("sum(len(rows))") } as const;
 
-/** Rows of a block: so many that lists are long, so few that they are small. */
+/** Rows of a block. */
 const BLOCK_ROWS = 128;
 
-/** Where a dataset's segments are. */
+/** The table of a dataset's segments. */
 export const BUILT_SEGMENTS = "segments_built";
 
 export async function createSegments(connection: DuckDBConnection): Promise<void> {
@@ -38,7 +37,7 @@ export async function createSegmentTable(connection: DuckDBConnection, name: str
   );
 }
 
-/** Says which tables the segments are in, and from which row on there are none. */
+/** Makes the views show these tables. @param endRow the first row without segments */
 export async function showSegments(
   connection: DuckDBConnection,
   tables: readonly string[],
@@ -55,7 +54,7 @@ export async function showSegments(
   );
 }
 
-/** Appends the segments of some rows, in order. @param rows a predicate on `documents` */
+/** Appends the segments of some rows, sorted. @param rows a predicate on `documents` */
 export async function appendSegments(
   connection: DuckDBConnection,
   table: string,
@@ -75,7 +74,7 @@ export async function appendSegments(
   );
 }
 
-/** What an event is found by: its text, and the values that are not in it. NULL has no segments. */
+/** The indexed texts of an event: its text, and the rest of its JSON. NULL has no segments. */
 function indexedTexts(fields: FieldCatalog): { text: Sql; inText: boolean }[] {
   const field = fields.get("_raw");
   if (field?.type !== "text") return [{ text: raw("_source"), inText: true }];
@@ -87,7 +86,7 @@ function indexedTexts(fields: FieldCatalog): { text: Sql; inText: boolean }[] {
   ];
 }
 
-/** An event's JSON without its text, where that stands in it letter by letter: its segments are there as those of the text. */
+/** An event's JSON without its text, where the JSON spells the text literally: the segments of that are indexed already. */
 function withoutText(text: Sql): Sql {
   return sql`replace(_source, '"_raw":"' || ${text} || '"', '"_raw":""')`;
 }

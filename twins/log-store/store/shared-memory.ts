@@ -1,11 +1,11 @@
 /**
- * The memory of one database, which the statements that run at the same time share: DuckDB limits all of them together, and the one
- * that asks for the last block fails, whichever has taken the most. So a statement that runs out of memory beside others runs once
- * more alone, with all of the memory: only a statement that does not fit by itself fails.
+ * The memory of one database, shared by its concurrent statements. DuckDB limits them together, and the statement that asks for the
+ * last block fails, even if another has taken more. So a statement that runs out of memory beside others is retried alone: only a
+ * statement that does not fit by itself fails.
  */
 import { OutOfMemory } from "./log-store.ts";
 
-/** Each of DuckDB's errors begins with its kind. */
+/** DuckDB's messages begin with the kind of the error. */
 const DUCKDB_ERROR = "Out of Memory Error:";
 
 interface Running {
@@ -16,9 +16,9 @@ interface Running {
 export class SharedMemory {
   readonly #limitBytes: number;
   readonly #running = new Set<Running>();
-  /** Statements that have to run alone, in their order; the first runs or waits for the others to end. */
+  /** Statements that must run alone, first in, first out; the first runs or waits for the running ones to end. */
   readonly #alone: (() => void)[] = [];
-  /** Those that wait until no statement has to run alone. */
+  /** Statements that wait until none must run alone. */
   readonly #waiting = new Set<() => void>();
 
   constructor(limitBytes: number) {
@@ -26,8 +26,7 @@ export class SharedMemory {
   }
 
   /**
-   * Does the work beside others, and once more alone when it ran out of memory beside others. It must be the same each time: what has
-   * failed has left nothing behind.
+   * Runs work beside others, and retries it alone when it ran out of memory beside others. So a failed attempt must have no effect.
    * @param signal aborting while it waits for others throws the signal's reason
    * @throws OutOfMemory when it does not fit alone
    */
@@ -56,7 +55,7 @@ export class SharedMemory {
     this.#alone.push(begin);
     if (this.#alone[0] === begin && this.#running.size === 0) begin();
     try {
-      await unlessAborted(begun, signal);
+      await raceAbort(begun, signal);
       return await work();
     } catch (error) {
       throw isOutOfMemory(error) ? new OutOfMemory(this.#limitBytes) : error;
@@ -80,7 +79,7 @@ export class SharedMemory {
     });
     this.#waiting.add(resume);
     try {
-      await unlessAborted(shared, signal);
+      await raceAbort(shared, signal);
     } finally {
       this.#waiting.delete(resume);
     }
@@ -91,8 +90,8 @@ function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith(DUCKDB_ERROR);
 }
 
-/** Waits for something, unless the signal aborts before: then its reason is thrown. */
-export function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+/** Waits for work, or throws the signal's reason when it aborts first. */
+export function raceAbort(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason);

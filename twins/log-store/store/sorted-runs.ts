@@ -1,39 +1,39 @@
-/** Tables of rows in order, of which several of one size are merged into one of the next: what is looked up is in few places. */
+/** Sorted runs, merged as in an LSM tree: several runs of one level become one of the next, so a lookup reads few tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { identifier, joined, type Sql, sql } from "../sql.ts";
 import { transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
 import { type Cut, sortedParts } from "./postings.ts";
 
-/** Postings that one step of a merge puts into order: whoever writes or reads meanwhile waits for one step at most. */
+/** Postings that one step of a merge sorts. Reads and writes wait for one step at most. */
 const STEP_POSTINGS = 200_000;
 
 export interface Run {
   table: string;
   rows: number;
-  /** How often its rows have been sorted; 0 for what is as it was written. */
+  /** How often its rows have been merged; 0: as written. */
   level: number;
 }
 
-/** The runs that there are, and how many tables were made for them. */
+/** The runs, and the number of tables ever created for runs. */
 export interface RunsState {
   readonly runs: readonly Run[];
   readonly made: number;
 }
 
-/** What the rows are, and where they are seen. */
+/** The table layout of runs, and the view over them. */
 export interface RunShape {
   columns: Sql;
   order: Sql;
   cut: Cut;
-  /** Makes an empty table. */
+  /** Creates an empty table. */
   create(name: string): Promise<void>;
-  /** Says which tables the rows are in. */
+  /** Makes the view show these tables. */
   show(tables: readonly string[]): Promise<void>;
 }
 
-/** Puts runs together into one, in steps: others may write between them, and nothing is seen of it. */
-export async function* merged(
+/** Merges runs into a new table, in steps. Others may write between them; the view does not show the table yet. */
+export async function* mergeRuns(
   connection: DuckDBConnection,
   shape: RunShape,
   runs: readonly Run[],
@@ -46,7 +46,7 @@ export async function* merged(
   let parts: Sql[] = [];
   yield async () => {
     await shape.create(table);
-    parts = await sortedParts(connection, sql`(${relation})`, { ...shape.cut, most: STEP_POSTINGS });
+    parts = await sortedParts(connection, sql`(${relation})`, { ...shape.cut, partSize: STEP_POSTINGS });
   };
   for (const part of parts) {
     yield async () => {
@@ -60,7 +60,7 @@ export async function* merged(
   return { table, level, rows: runs.reduce((sum, { rows }) => sum + rows, 0) };
 }
 
-/** Shows these runs from here on, and drops those that they are made of. */
+/** Makes the view show these runs, and drops the merged ones. */
 export async function replaceRuns(
   connection: DuckDBConnection,
   shape: RunShape,
@@ -73,12 +73,12 @@ export async function replaceRuns(
   });
 }
 
-/** Those of the smallest size that there are enough of. @param enough how many, of each level */
-export function nextMerge(runs: readonly Run[], enough: (level: number) => number): Run[] | undefined {
+/** The runs of the lowest level that has enough of them. @param fanIn how many are enough, by level */
+export function nextMerge(runs: readonly Run[], fanIn: (level: number) => number): Run[] | undefined {
   const levels = [...new Set(runs.map(({ level }) => level))].sort((a, b) => a - b);
   for (const level of levels) {
     const alike = runs.filter((run) => run.level === level);
-    if (alike.length >= enough(level)) return alike;
+    if (alike.length >= fanIn(level)) return alike;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** A store's database file while it is open: its fields, its next numbers, and what is written to it. */
+/** A store's open database file: its catalog, reads, buffered writes, and recovery when DuckDB invalidates the database. */
 import { truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -30,19 +30,17 @@ import { BYTES_PER_CHARACTER, type FieldChanges, RowWriter } from "./row-writer.
 import { StoreRoom } from "./store-room.ts";
 import { WriteBuffer } from "./write-buffer.ts";
 
-/** How a file is opened, whoever it belongs to. */
 export interface FileOptions extends Omit<DatabaseOptions, "holder"> {
   log: Logger | undefined;
-  /** How large the file may become. */
+  /** Largest size of the file. */
   limitBytes: number;
-  /** Waits until a file that is no longer used has given its room back. */
+  /** Resolves when the previous file has freed its space. */
   whenFreed(): Promise<void>;
 }
 
-/** What a file is a copy of; or, for one that is made, what words are found by. */
+/** A copy of a baseline, with the index for rows that name none; or an empty file. */
 type Origin = { index: string } | { textIndex: TextIndex };
 
-/** A database file as it is open now. */
 interface Opened {
   database: Database;
   writer: RowWriter;
@@ -51,22 +49,22 @@ interface Opened {
 export class StoreFile {
   readonly #owner: object;
   readonly #options: FileOptions;
-  /** `undefined`: it is a baseline where it lies, which cannot be written to. */
+  /** `undefined`: a baseline, read in place, which cannot be written to. */
   readonly #origin: Origin | undefined;
   readonly #room: StoreRoom;
   #database: Database;
   #writer: RowWriter;
-  /** Of the writer: one thing after the other. */
+  /** Serializes the writer. */
   readonly #mutex = new PriorityMutex();
   readonly #buffer: WriteBuffer<PlannedDocument>;
   #maintenance: IndexMaintenance;
-  /** With what is in the buffer. */
+  /** Includes the buffered writes. */
   #catalog: StoreCatalog;
   #extending: Promise<void> = Promise.resolve();
-  /** The end of the databases that DuckDB has given up. */
-  #leaving: Promise<unknown> = Promise.resolve();
+  /** Resolves when the databases that DuckDB invalidated are closed. */
+  #abandoned: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** What the last write would have taken, when it was refused. */
+  /** Size of the last write, when it was refused. */
   #refusedBytes = 0;
 
   private constructor(
@@ -91,8 +89,8 @@ export class StoreFile {
   }
 
   /**
-   * Opens a baseline where it lies, to read it.
-   * @returns `undefined` when its rows have to be put under the index first: it takes a copy. @throws UnreadableStore
+   * Opens a baseline in place, to read it.
+   * @returns `undefined` when its rows must first be put under another index, which takes a copy @throws UnreadableStore
    */
   static async share(owner: object, options: FileOptions, index: string): Promise<StoreFile | undefined> {
     const room = new StoreRoom(options.file, options.limitBytes);
@@ -112,51 +110,51 @@ export class StoreFile {
     return new StoreFile(owner, options, origin, room, opened);
   }
 
-  /** Whether it is a baseline where it lies, which cannot be written to. */
+  /** Whether it is a baseline, read in place, which cannot be written to. */
   get isShared(): boolean {
     return this.#origin === undefined;
   }
 
-  /** As it is for whoever reads from now on. */
+  /** As a read that begins now sees it. */
   get catalog(): StoreCatalog {
     return this.#catalog;
   }
 
-  /** Every event with a smaller row has its segments, where the text index is of raw text. */
+  /** With the text index `raw`: the segments of every event with a smaller row are indexed. */
   get segmentedRows(): number {
     return this.#writer.segmentedRows;
   }
 
-  /** Runs one statement that reads, and sees all that was written before. @throws QueryInterrupted, QueueFull, StoreFull */
+  /** Runs one statement that reads; it sees every earlier write. @throws QueryInterrupted, QueueFull, StoreFull */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
-    return this.#reading((database) => database.query(statement, options, this.#flushFirst()));
+    return this.#read((database) => database.query(statement, options, this.#flushFirst()));
   }
 
-  /** Keeps the rows of one statement that reads, and sees all that was written before. @throws QueryInterrupted, QueueFull, StoreFull */
+  /** Materializes the rows of one statement that reads; it sees every earlier write. @throws QueryInterrupted, QueueFull, StoreFull */
   openCursor(statement: Sql, options?: QueryOptions): Promise<ResultCursor> {
-    return this.#reading((database) => database.openCursor(statement, options, this.#flushFirst()));
+    return this.#read((database) => database.openCursor(statement, options, this.#flushFirst()));
   }
 
-  /** Waits until all that was written is in the database. */
+  /** Resolves when all writes are in the database. */
   flush(): Promise<void> {
     return this.#buffer.flush();
   }
 
-  /** Adds fields, and changes some. What is in the buffer fits them as well. */
+  /** Adds and changes fields. The buffered documents fit the changed fields as well. */
   async extend(changes: FieldChanges): Promise<void> {
     const extending = this.#change(() => this.#writer.extend(changes)).then((fields) => {
       this.#catalog = { ...this.#catalog, fields };
     });
-    this.#extending = extending.catch(() => {}); // Whoever asked for it has the error.
+    this.#extending = extending.catch(() => {}); // The caller gets the error.
     await extending;
   }
 
-  /** Resolves when the last change of the fields is over: the database has it a moment before `catalog`. */
+  /** Resolves when the last change of the fields is over. The database has it a moment before `catalog`. */
   fieldsSettled(): Promise<void> {
     return this.#extending;
   }
 
-  /** Gives an index a mapping of its own; the fields that it does not have yet are added. */
+  /** Gives an index a mapping of its own, and adds the fields that it lacks. */
   async define(index: string, mapping: IndexMapping): Promise<void> {
     const { fields } = this.#catalog;
     const added = mapping.fields.filter((field) => !fields.stored(field));
@@ -169,8 +167,8 @@ export class StoreFile {
   }
 
   /**
-   * Takes documents, and removes those they replace: whoever reads from then on sees it. Nobody else writes meanwhile.
-   * @throws StoreFull, and then nothing is taken
+   * Stores documents, and removes those they replace; later reads see it. The caller holds the store's mutex.
+   * @throws StoreFull, and then nothing is stored
    */
   async write({ documents, changes, nextSeqNo }: WritePlan): Promise<void> {
     const last = documents.at(-1);
@@ -180,7 +178,7 @@ export class StoreFile {
       await this.extend(changes);
     const replaced = documents.flatMap((planned) => planned.replaced ?? []).map(({ row }) => row);
     if (replaced.length === 0) {
-      await this.#buffer.room();
+      await this.#buffer.waitForRoom();
       this.#buffer.add(documents);
     } else {
       await this.#buffer.flush();
@@ -189,7 +187,7 @@ export class StoreFile {
     this.#catalog = { ...this.#catalog, nextRow: last.document.row + 1, nextSeqNo };
   }
 
-  /** @throws StoreFull: a removal is written down as well, and frees nothing before */
+  /** @throws StoreFull: a removal takes room too, and frees none before the next checkpoint */
   async remove(rows: readonly number[], nextSeqNo: number): Promise<void> {
     await this.#reserve(rows.length);
     await this.#buffer.flush();
@@ -197,7 +195,7 @@ export class StoreFile {
     this.#catalog = { ...this.#catalog, nextSeqNo };
   }
 
-  /** Why nothing more can be written at this moment; `undefined`: it can. */
+  /** Why there is no room for writes at this moment; `undefined`: there is. */
   async refusal(): Promise<StoreFull | undefined> {
     await this.#options.whenFreed();
     this.#room.forget();
@@ -205,24 +203,24 @@ export class StoreFile {
     return shortage && this.#room.refusal(shortage);
   }
 
-  /** Ends every query that runs or waits, and what is held. */
+  /** Ends every query that runs or waits, and every cursor. */
   cancelAll(): void {
     this.#database.cancelAll();
   }
 
-  /** Lets go of what is held, whoever reads it. */
+  /** Ends all cursors, also those that are being read. */
   endCursors(): void {
     this.#database.endCursors();
   }
 
-  /** Waits for what runs; what is in the buffer alone is gone. */
+  /** Waits for running work, and drops what is in the buffer alone. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#maintenance.stop();
     await this.#buffer.close();
     await this.#mutex.run(() => this.#database.change(async () => this.#writer.close()));
     await this.#database.close();
-    await this.#leaving;
+    await this.#abandoned;
   }
 
   get #pendingBytes(): number {
@@ -241,13 +239,13 @@ export class StoreFile {
     return this.#buffer.isEmpty ? undefined : () => this.#buffer.flush();
   }
 
-  /** Waits until there is room for documents with so long texts, and for all that waits. @throws StoreFull */
+  /** Makes sure that there is room for documents with so many characters, and for all that is pending. @throws StoreFull */
   async #reserve(characters: number): Promise<void> {
     const bytes = characters * BYTES_PER_CHARACTER;
     this.#refusedBytes = 0;
     if (await this.#room.holds(this.#pendingBytes + bytes)) return;
     await this.#options.whenFreed();
-    // Written down, what waits may take less than was expected.
+    // A checkpoint may take less room than estimated.
     await this.#buffer.flush();
     await this.#change(() => this.#writer.checkpoint(0));
     const shortage = await this.#room.shortage(this.#pendingBytes + bytes);
@@ -261,7 +259,7 @@ export class StoreFile {
     void this.#maintenance.start();
   }
 
-  /** Changes the database, once more where DuckDB gives it up. */
+  /** Changes the database; retries once on the recovered database when DuckDB invalidates it. */
   #change<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#mutex.run(async () => {
       const database = this.#database;
@@ -278,7 +276,7 @@ export class StoreFile {
     });
   }
 
-  /** Has a turn of the writer. Where the database is given up, it is recovered, and what became of the work is thrown. */
+  /** Runs a change. When DuckDB invalidates the database, recovers it and rethrows. */
   async #changeDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
     const database = this.#database;
     try {
@@ -289,8 +287,8 @@ export class StoreFile {
     }
   }
 
-  /** Reads, once more where DuckDB has given the database up. */
-  async #reading<Result>(read: (database: Database) => Promise<Result>): Promise<Result> {
+  /** Reads; retries once on the recovered database when DuckDB has invalidated it. */
+  async #read<Result>(read: (database: Database) => Promise<Result>): Promise<Result> {
     const database = this.#database;
     try {
       return await read(database);
@@ -306,11 +304,11 @@ export class StoreFile {
     }
   }
 
-  /** Opens the file again, with the content that it had. Nobody else writes meanwhile. */
+  /** Reopens the file, and restores its content. The caller holds the mutex. */
   async #recover(error: unknown): Promise<void> {
     if (this.#isClosed) return;
     const { log } = this.#options;
-    log?.error({ err: error }, "DuckDB gave a log store's database up; it is opened again");
+    log?.error({ err: error }, "DuckDB invalidated the database of a log store; reopening it");
     this.#maintenance.stop();
     const [database, writer] = [this.#database, this.#writer];
     const opened = this.#origin === undefined ? await this.#openShared() : await this.#openOwn(this.#origin);
@@ -319,8 +317,8 @@ export class StoreFile {
     this.#maintenance = this.#newMaintenance();
     writer.close();
     database.endCursors();
-    this.#leaving = Promise.all([this.#leaving, database.leave()]).catch((reason: unknown) => {
-      log?.warn({ err: reason }, "a database that DuckDB gave up could not be closed");
+    this.#abandoned = Promise.all([this.#abandoned, database.leave()]).catch((reason: unknown) => {
+      log?.warn({ err: reason }, "could not close a database that DuckDB had invalidated");
     });
   }
 
@@ -332,9 +330,9 @@ export class StoreFile {
     const { checkpoint, begun, changes } = this.#writer.log;
     const options: DatabaseOptions = { ...this.#options, holder: "itself" };
     const opened = await openDatabase(this.#owner, options, async (connection) => {
-      // A checkpoint may be completed, and fail afterwards.
+      // A checkpoint can complete in the file and still report an error.
       const isComplete = begun !== undefined && (await checkpointsOf(connection)) === begun.checkpoints;
-      // What a failed one has left behind the blocks of the one before takes room, and nobody reads it.
+      // A failed checkpoint leaves unused blocks behind those of the one before.
       await truncate(options.file, await usedBytes(connection));
       const state = isComplete ? begun : checkpoint;
       const writer = state
@@ -343,11 +341,11 @@ export class StoreFile {
       await writer.replay(isComplete ? [] : changes);
       return { writer };
     });
-    if (begun !== checkpoint) await this.#room.failed();
+    if (begun !== checkpoint) await this.#room.checkpointFailed();
     return opened;
   }
 
-  /** An error that says nothing of where the file lies: a full disk in words of its own, any other as a fault that is logged. */
+  /** Hides the file's path: an error that names it becomes StoreFull on a full disk, else a general error, and is logged. */
   async #withoutPath(error: unknown): Promise<unknown> {
     const { file, spillFolder, log } = this.#options;
     const folders = [dirname(file), ...(spillFolder === undefined ? [] : [dirname(spillFolder)])];
@@ -359,7 +357,7 @@ export class StoreFile {
   }
 }
 
-/** Opens a database file, and what writes to it; nothing is left open when that fails. */
+/** Opens a database file and its writer; leaves nothing open when that fails. */
 async function openDatabase<More extends { writer: RowWriter }>(
   owner: object,
   options: DatabaseOptions,
@@ -380,7 +378,7 @@ async function readBaseline(connection: DuckDBConnection) {
   return { writer: new RowWriter(connection, catalog), catalog };
 }
 
-/** Makes the tables of a store, or takes those of the baseline that it is a copy of. */
+/** Creates the tables of an empty store, or takes over those of the copied baseline. */
 async function begin(connection: DuckDBConnection, origin: Origin, room: StoreRoom) {
   if ("textIndex" in origin) await createTables(connection, origin.textIndex);
   const catalog = await readCatalog(connection);

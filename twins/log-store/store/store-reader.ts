@@ -1,16 +1,16 @@
-/** Reading from a store: with options that hold for every statement, and by the fields as they are. */
+/** Reading from a store: with default options, and by the current fields. */
 import type { FieldCatalog } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 import type { LogReader, QueryOptions, QueryResult, ResultCursor, StoredDocument } from "./log-store.ts";
 
 export class StoreReader implements LogReader {
   readonly #store: LogReader;
-  readonly #usual: () => QueryOptions;
+  readonly #defaults: () => QueryOptions;
 
-  /** @param usual what holds for a statement that says nothing else */
-  constructor(store: LogReader, usual: () => QueryOptions = () => ({})) {
+  /** @param defaults options of statements that set no others */
+  constructor(store: LogReader, defaults: () => QueryOptions = () => ({})) {
     this.#store = store;
-    this.#usual = usual;
+    this.#defaults = defaults;
   }
 
   get fields(): FieldCatalog {
@@ -38,24 +38,23 @@ export class StoreReader implements LogReader {
   }
 
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
-    return this.#store.query(statement, { ...this.#usual(), ...options });
+    return this.#store.query(statement, { ...this.#defaults(), ...options });
   }
 
   openCursor(statement: Sql, options?: QueryOptions): Promise<ResultCursor> {
-    return this.#store.openCursor(statement, { ...this.#usual(), ...options });
+    return this.#store.openCursor(statement, { ...this.#defaults(), ...options });
   }
 
   byId(index: string | undefined, ids: readonly string[], options?: QueryOptions): Promise<StoredDocument[]> {
-    return this.#store.byId(index, ids, { ...this.#usual(), ...options });
+    return this.#store.byId(index, ids, { ...this.#defaults(), ...options });
   }
 }
 
-/** How often a read begins anew. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Reads by statements that are compiled for the fields of the moment. A write that gives a field a second value changes the type of
- * its column: a statement compiled before and run after fails then, and the read begins anew with the fields as they are.
+ * Reads with statements compiled for the current fields, and retries when these change. A write that gives a field a second value
+ * changes the type of its column, so that a statement compiled before and run afterwards fails.
  * @param read may run several times
  * @throws what `read` throws
  */

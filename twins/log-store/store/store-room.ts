@@ -1,25 +1,25 @@
 /**
- * How much a store's file may still grow: by its own limit, and by what is free on its disk. DuckDB gives a database up when a
- * checkpoint finds the disk full, so there has to be room for all that waits in memory before more is taken.
+ * How much a store's file may still grow: by its own limit, and by the free space on its disk. DuckDB invalidates a database when a
+ * checkpoint finds the disk full, so a write is refused unless the disk has room for it and for all that waits in memory.
  */
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { StoreFull } from "./log-store.ts";
 
-/** Left free on the disk: for an empty store that a reset makes, and for whoever else shares the disk. */
+/** Left free on the disk: for the empty store that a reset creates, and for other users of the disk. */
 const DISK_MARGIN_BYTES = 4 << 20;
-/** So much more is taken before anyone looks at the disk again. */
-const LOOK_AGAIN_BYTES = 1 << 20;
+/** Bytes that may be written before the free space is measured again. */
+const RECHECK_BYTES = 1 << 20;
 
-/** What keeps a file from growing. */
+/** Which bound keeps a file from growing. */
 type Shortage = "limit" | "disk";
 
 export class StoreRoom {
   readonly #file: string;
   readonly #limitBytes: number;
-  /** What there was room for when somebody looked last, less what may have been taken since. */
+  /** Lower bound of the room, from the last measurement. */
   #knownBytes = 0;
-  /** Free on the disk when a checkpoint failed there. */
+  /** Free space on the disk when a checkpoint last failed. */
   #failedAtFreeBytes = 0;
 
   constructor(file: string, limitBytes: number) {
@@ -32,7 +32,7 @@ export class StoreRoom {
     return (await this.shortage(bytes)) === undefined;
   }
 
-  /** What keeps the file from growing by so many bytes; `undefined`: nothing. */
+  /** Which bound keeps the file from growing by so many bytes; `undefined`: none. */
   async shortage(bytes: number): Promise<Shortage | undefined> {
     if (bytes <= this.#knownBytes) return undefined;
     const fileBytes = await sizeOf(this.#file);
@@ -40,28 +40,28 @@ export class StoreRoom {
     const free = (await this.#freeBytes()) - DISK_MARGIN_BYTES - this.#failedAtFreeBytes;
     if (bytes > free) return "disk";
     const room = Math.min(this.#limitBytes - fileBytes, free);
-    this.#knownBytes = Math.min(room, bytes + LOOK_AGAIN_BYTES);
+    this.#knownBytes = Math.min(room, bytes + RECHECK_BYTES);
     return undefined;
   }
 
-  /** Looks again before anything else is taken. */
+  /** Measures again at the next question. */
   forget(): void {
     this.#knownBytes = 0;
   }
 
   /** A checkpoint has written the file. */
-  written(): void {
+  checkpointed(): void {
     this.#knownBytes = 0;
     this.#failedAtFreeBytes = 0;
   }
 
-  /** A checkpoint has failed, whatever the disk said of its room: the next one waits until there is as much more. */
-  async failed(): Promise<void> {
+  /** A checkpoint has failed despite the measured room: the room counts as used up until more space is free. */
+  async checkpointFailed(): Promise<void> {
     this.#knownBytes = 0;
     this.#failedAtFreeBytes = await this.#freeBytes();
   }
 
-  /** Says why something is not taken, and what to do. */
+  /** The error that says why a write is refused, and what to do. */
   refusal(shortage: Shortage, cause?: unknown): StoreFull {
     const why =
       shortage === "limit"

@@ -1,8 +1,8 @@
-/** Documents as they are read out of a store. */
+/** Reads documents out of a store. */
 import { raw, type Sql, sql } from "../sql.ts";
 import type { LogReader, QueryResult, StoredDocument } from "./log-store.ts";
 
-/** A statement that answers `storedDocuments`. */
+/** A statement whose result `storedDocuments` converts. */
 export function selectDocuments(predicate: Sql): Sql {
   return sql`SELECT _row, _id, _index, _version, _seq_no, _source FROM documents WHERE ${predicate} ORDER BY _row`;
 }
@@ -18,13 +18,13 @@ export function storedDocuments({ rows }: QueryResult): StoredDocument[] {
   }));
 }
 
-/** Documents are read together until they are so many, or have so much text. */
-const TOGETHER = 2048;
-const TOGETHER_BYTES = 8 << 20;
+/** Bounds of one batch. */
+const BATCH_DOCUMENTS = 2048;
+const BATCH_BYTES = 8 << 20;
 
-/** All documents in the order of writing, some at a time; nobody writes meanwhile. */
-export async function* documentsInParts(reader: LogReader): AsyncGenerator<StoredDocument[]> {
-  const limit = raw(String(TOGETHER));
+/** All documents in the order of writing, in batches. Nobody may write meanwhile. */
+export async function* readDocuments(reader: LogReader): AsyncGenerator<StoredDocument[]> {
+  const limit = raw(String(BATCH_DOCUMENTS));
   for (let last = -1; ; ) {
     const { rows } = await reader.query(
       sql`SELECT _row, strlen(_source) FROM documents WHERE _row > ${last} ORDER BY _row LIMIT ${limit}`,
@@ -35,7 +35,7 @@ export async function* documentsInParts(reader: LogReader): AsyncGenerator<Store
     for (const [row, length] of rows) {
       bytes += Number(length);
       last = Number(row);
-      if (bytes < TOGETHER_BYTES) continue;
+      if (bytes < BATCH_BYTES) continue;
       yield storedDocuments(await reader.query(selectDocuments(sql`_row > ${from} AND _row <= ${last}`)));
       from = last;
       bytes = 0;

@@ -1,84 +1,83 @@
 /**
- * What is written, and not yet in the database. A write is done as soon as its rows lie here: what could speak against them was found
- * before. They go into the database together, many in one transaction, for that takes hardly longer than a few:
- * - when enough of them wait, or when the first of them has waited for a moment;
- * - when somebody reads. A reader waits until all that was written before is in the database, so it sees every finished write, and
- *   of each all of it or nothing.
+ * Group commit with back-pressure: the rows of finished writes, on their way into the database. A write ends as soon as its rows are
+ * here, for they were checked before. Many rows are stored in one transaction, which takes hardly longer than a few:
+ * - when enough rows wait, or the first has waited for a moment;
+ * - before a read, which waits for the flush: so it sees every finished write, and each write completely or not at all.
  *
- * While some are stored others are taken, up to a limit; from there on writers wait. Rows that could not be stored stay, and are tried
- * again by whoever reads or needs room next, who is told what is wrong. Nothing survives the end of the process: the database does not.
+ * Writers may add rows while others are being stored, and wait beyond a limit. Rows that could not be stored stay here; the next read or
+ * waiting writer retries them, and gets the error. Nothing need survive the process, for its database does not.
  */
 import { setImmediate } from "node:timers/promises";
 
-/** What waits before it is stored, and before writers wait. What one write brings is never cut. */
+/** Sizes at which the buffer is stored, or writers wait. The rows of one write are never split. */
 export interface BufferLimit {
   rows: number;
   /** Of their texts, in UTF-16 units. */
   characters: number;
 }
 
-const ENOUGH: BufferLimit = { rows: 2048, characters: 2 << 20 };
-/** As much as comes while the database is written down, so that nobody waits for that. */
-const MOST: BufferLimit = { rows: 10_240, characters: 6 << 20 };
-const LONGEST_MS = 100;
+const FLUSH_AT: BufferLimit = { rows: 2048, characters: 2 << 20 };
+/** Back-pressure begins here: about what arrives during a checkpoint, so that writers need not wait for one. */
+const MAX_BUFFERED: BufferLimit = { rows: 10_240, characters: 6 << 20 };
+const MAX_DELAY_MS = 100;
 
 export class WriteBuffer<Row> {
   readonly #store: (rows: readonly Row[]) => Promise<void>;
   readonly #charactersOf: (row: Row) => number;
   #waiting: Row[] = [];
   #characters = 0;
-  /** Of what is being stored. */
+  /** The transaction under way. */
   #storing: Promise<void> | undefined;
-  /** What begins when that has ended. */
+  /** The transaction that follows it. */
   #next: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param store puts rows into the database in their order: all of them, or none when it throws */
+  /** @param store stores rows in their order; none of them when it throws */
   constructor(store: (rows: readonly Row[]) => Promise<void>, charactersOf: (row: Row) => number) {
     this.#store = store;
     this.#charactersOf = charactersOf;
   }
 
-  /** Whether all that was written is in the database. */
+  /** Whether all writes are in the database. */
   get isEmpty(): boolean {
     return this.#waiting.length === 0 && this.#storing === undefined;
   }
 
-  /** Of the texts of rows that wait, in UTF-16 units. */
+  /** Of the texts of the waiting rows, in UTF-16 units. */
   get characters(): number {
     return this.#characters;
   }
 
-  /** Waits while there is too much to take more. @throws what keeps it from being stored */
-  async room(): Promise<void> {
-    while (this.#reaches(MOST)) {
+  /** Waits until the buffer is below its limit. @throws what kept rows from being stored */
+  async waitForRoom(): Promise<void> {
+    while (this.#reaches(MAX_BUFFERED)) {
       if (this.#storing === undefined) await this.flush();
       else {
         await Promise.allSettled([this.#storing]);
-        // What was asked for meanwhile has begun by then, and taken what waits.
+        // By then a flush that was requested meanwhile has begun, and taken the waiting rows.
         await setImmediate();
       }
     }
   }
 
-  /** Takes the rows of one write. */
+  /** Adds the rows of one write. */
   add(rows: readonly Row[]): void {
     for (const row of rows) {
       this.#waiting.push(row);
       this.#characters += this.#charactersOf(row);
     }
-    if (this.#reaches(ENOUGH)) this.#storeSoon();
-    else this.#timer ??= setTimeout(() => this.#storeSoon(), LONGEST_MS).unref();
+    if (this.#reaches(FLUSH_AT)) this.#storeSoon();
+    else this.#timer ??= setTimeout(() => this.#storeSoon(), MAX_DELAY_MS).unref();
   }
 
-  /** Waits until all that has been added is in the database. @throws what kept it from being stored */
+  /** Resolves when all added rows are in the database. @throws what kept rows from being stored */
   flush(): Promise<void> {
     if (this.#waiting.length === 0) return this.#storing ?? Promise.resolve();
     this.#next ??= this.#storeNext();
     return this.#next;
   }
 
-  /** Waits for what is being stored or asked for; what nobody has asked for is dropped. */
+  /** Waits for running and requested flushes; drops the other rows. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     while (!(this.#storing === undefined && this.#next === undefined)) {
@@ -92,7 +91,7 @@ export class WriteBuffer<Row> {
   }
 
   #storeSoon(): void {
-    // Whoever reads next is told.
+    // The next read retries, and gets the error.
     this.flush().catch(() => {});
   }
 

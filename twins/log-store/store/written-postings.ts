@@ -1,18 +1,18 @@
 /**
- * Postings that are written while the store is open. They are appended to a table as they come; several full ones are put into the
- * order of their terms, and several of one size are merged into one of the next, so that a term is looked up in few places.
+ * Postings that are written while the store is open. They are appended to a table; full tables are sorted by term and merged, so that
+ * a term is looked up in few places (see `sorted-runs.ts`).
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { raw, sql } from "../sql.ts";
 import { postingColumns } from "./format.ts";
 import { createWrittenPostings, FIRST_WRITTEN, showWrittenPostings } from "./layout.ts";
-import { merged, nextMerge, type Run, type RunShape, type RunsState, replaceRuns } from "./sorted-runs.ts";
+import { mergeRuns, nextMerge, type Run, type RunShape, type RunsState, replaceRuns } from "./sorted-runs.ts";
 
-/** Postings in the table that is appended to, before it is sorted. */
-const FULL = 200_000;
-/** How many full tables are sorted at once. */
-const UNSORTED = 3;
-/** How many sorted tables of one size are merged. */
+/** Postings that fill the table that is appended to. */
+const FULL_POSTINGS = 200_000;
+/** Full, unsorted tables that are sorted together. */
+const UNSORTED_FAN_IN = 3;
+/** Sorted tables of one level that are merged. */
 const FAN_IN = 5;
 
 export class WrittenPostings {
@@ -33,12 +33,12 @@ export class WrittenPostings {
     };
   }
 
-  /** What is appended to. */
+  /** The table that new postings are appended to. */
   get table(): string {
     return this.#last.table;
   }
 
-  /** Which tables there are, for a writer of the same database to go on with. */
+  /** The tables, for another writer of the same database to resume with. */
   get state(): RunsState {
     return { runs: this.#runs.map((run) => ({ ...run })), made: this.#made };
   }
@@ -54,31 +54,31 @@ export class WrittenPostings {
     return last;
   }
 
-  /** Counts what was appended. */
-  appended(postings: number): void {
+  /** Counts appended postings. */
+  countAppended(postings: number): void {
     this.#last.rows += postings;
   }
 
-  /** Goes on with a new table when this one is full. */
-  async makeRoom(): Promise<void> {
-    if (this.#last.rows < FULL) return;
+  /** Starts a new table when the last is full. */
+  async rotate(): Promise<void> {
+    if (this.#last.rows < FULL_POSTINGS) return;
     await this.#change([...this.#runs, await this.#newRun(0)], []);
   }
 
-  /** What is to be sorted next, if anything is. */
+  /** Whether tables are waiting to be sorted or merged. */
   get isDue(): boolean {
     return this.#nextMerge() !== undefined;
   }
 
   /**
-   * Sorts or merges, in steps: what each yields is to be run by itself, and others may write between them. Nothing is seen of it
-   * before the last.
+   * Sorts or merges, in steps that each run by themselves; others may write between them. Reads see the result of the last step
+   * alone.
    */
   async *maintain(): AsyncGenerator<() => Promise<void>> {
     const runs = this.#nextMerge();
     if (!runs) return;
     const table = `written_postings_${this.#made++}`;
-    const run = yield* merged(this.#connection, this.#shape, runs, table);
+    const run = yield* mergeRuns(this.#connection, this.#shape, runs, table);
     yield async () => {
       const others = this.#runs.filter((other) => !runs.includes(other));
       await this.#change([run, ...others], runs);
@@ -86,7 +86,7 @@ export class WrittenPostings {
   }
 
   #nextMerge(): Run[] | undefined {
-    return nextMerge(this.#runs.slice(0, -1), (level) => (level === 0 ? UNSORTED : FAN_IN));
+    return nextMerge(this.#runs.slice(0, -1), (level) => (level === 0 ? UNSORTED_FAN_IN : FAN_IN));
   }
 
   async #newRun(level: number): Promise<Run> {

@@ -1,6 +1,6 @@
 /**
- * The segments of events that are written while the store is open. Writing an event makes none: those of many are made together, in
- * between, and until then these events are looked at one by one.
+ * The segments of events that are written while the store is open. A write indexes none: maintenance segments many events together,
+ * and until then searches scan these events.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { sql } from "../sql.ts";
@@ -15,20 +15,19 @@ import {
   segmentOrder,
   showSegments,
 } from "./segment-tables.ts";
-import { merged, nextMerge, type Run, type RunShape, type RunsState, replaceRuns } from "./sorted-runs.ts";
+import { mergeRuns, nextMerge, type Run, type RunShape, type RunsState, replaceRuns } from "./sorted-runs.ts";
 
-/** Events that wait for their segments, and how many get them at once. */
-const WAITING = 16_384;
-const AT_ONCE = 4096;
-/** How many tables of one size are merged. */
+/** Unsegmented events that make maintenance due, and events that one step segments. */
+const DUE_EVENTS = 16_384;
+const STEP_EVENTS = 4096;
+/** Tables of one level that are merged. */
 const FAN_IN = 6;
 
-/** What there is of segments; events before `endRow` have theirs. */
+/** Events before `endRow` are segmented. */
 export interface SegmentsState extends RunsState {
   readonly endRow: number;
 }
 
-/** What is in the database. */
 type StoredEvents = Pick<StoreCatalog, "fields" | "nextRow">;
 
 export class WrittenSegments {
@@ -37,10 +36,9 @@ export class WrittenSegments {
   readonly #shape: RunShape;
   #runs: Run[] = [];
   #made = 0;
-  /** Events before this row have their segments. */
   #endRow: number;
 
-  /** @param catalog as it is now */
+  /** @param catalog returns the current one */
   constructor(connection: DuckDBConnection, catalog: () => StoredEvents) {
     this.#connection = connection;
     this.#catalog = catalog;
@@ -54,12 +52,12 @@ export class WrittenSegments {
     };
   }
 
-  /** Every event before this row has its segments. */
+  /** Every event before this row is segmented. */
   get endRow(): number {
     return this.#endRow;
   }
 
-  /** Which tables there are, for a writer of the same database to go on with. */
+  /** The tables, for another writer of the same database to resume with. */
   get state(): SegmentsState {
     return { runs: [...this.#runs], made: this.#made, endRow: this.#endRow };
   }
@@ -71,25 +69,25 @@ export class WrittenSegments {
   }
 
   get isDue(): boolean {
-    return this.#waiting >= WAITING || this.#nextMerge() !== undefined;
+    return this.#unsegmented >= DUE_EVENTS || this.#nextMerge() !== undefined;
   }
 
-  /** Makes segments, or merges: in steps, each to be run by itself. */
+  /** Segments events, or merges, in steps that each run by themselves. */
   async *maintain(): AsyncGenerator<() => Promise<void>> {
     const runs = this.#nextMerge();
     if (runs === undefined) {
       yield () => this.#segment();
       return;
     }
-    const run = yield* merged(this.#connection, this.#shape, runs, this.#nextTable());
+    const run = yield* mergeRuns(this.#connection, this.#shape, runs, this.#nextTable());
     yield async () => {
-      const kept = [run, ...this.#runs.filter((other) => !runs.includes(other))];
-      await replaceRuns(this.#connection, this.#shape, kept, runs);
-      this.#runs = kept;
+      const remaining = [run, ...this.#runs.filter((other) => !runs.includes(other))];
+      await replaceRuns(this.#connection, this.#shape, remaining, runs);
+      this.#runs = remaining;
     };
   }
 
-  get #waiting(): number {
+  get #unsegmented(): number {
     return this.#catalog().nextRow - this.#endRow;
   }
 
@@ -103,7 +101,7 @@ export class WrittenSegments {
 
   async #segment(): Promise<void> {
     const { fields, nextRow } = this.#catalog();
-    const endRow = Math.min(nextRow, this.#endRow + AT_ONCE);
+    const endRow = Math.min(nextRow, this.#endRow + STEP_EVENTS);
     const table = this.#nextTable();
     const runs = [...this.#runs, { table, rows: endRow - this.#endRow, level: 0 }];
     const rows = sql`_row >= ${BigInt(this.#endRow)} AND _row < ${BigInt(endRow)}`;

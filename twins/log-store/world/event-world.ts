@@ -28,7 +28,7 @@ import {
   type StoredDocument,
   UnfitDocuments,
 } from "../store/log-store.ts";
-import { documentsInParts, selectDocuments, storedDocuments } from "../store/stored-documents.ts";
+import { readDocuments, selectDocuments, storedDocuments } from "../store/stored-documents.ts";
 import { describeEvents, fieldsDescription, indicesDescription } from "./describe.ts";
 import { readFilter } from "./event-filter.ts";
 import { ownColumns, rowOf } from "./event-row.ts";
@@ -246,7 +246,7 @@ export class EventWorld implements World {
     const store = await this.#store();
     await store.exclusively(async (reader) => {
       await take(EVENTS, []);
-      for await (const documents of documentsInParts(reader)) await take(EVENTS, documents.map(rowOf));
+      for await (const documents of readDocuments(reader)) await take(EVENTS, documents.map(rowOf));
       await take(FIELDS, fieldRows(reader.fields));
       if (this.#options.readMapping) await take(INDICES, indexRows(reader.fields));
     });

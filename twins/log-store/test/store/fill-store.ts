@@ -13,8 +13,8 @@ interface Content {
 }
 
 export interface FillReport {
-  /** Whether DuckDB has given the database up. */
-  given: boolean;
+  /** Whether DuckDB has invalidated the database. */
+  invalidated: boolean;
   refusal: string;
   expected: Content;
   found: Content;
@@ -22,10 +22,10 @@ export interface FillReport {
 }
 
 const [folder = "", textIndex = "fields"] = process.argv.slice(2);
-let given = false;
+let invalidated = false;
 const log = pino(
   { level: "error" },
-  { write: (line) => (given ||= line.includes("gave a log store's database up")) },
+  { write: (line) => (invalidated ||= line.includes("invalidated the database of a log store")) },
 );
 const store = await openLogStore({ folder, textIndex: textIndex === "raw" ? "raw" : "fields", log });
 const acknowledged = new Map<string, { n: number; isChanged: boolean }>();
@@ -83,5 +83,5 @@ await store.reset();
 await store.write([{ index: "logs", source: '{"n": 1, "text": "upstream"}' }]);
 const afterReset = await contentOf();
 await store.close();
-const report: FillReport = { given, refusal, expected, found, afterReset };
+const report: FillReport = { invalidated, refusal, expected, found, afterReset };
 process.stdout.write(JSON.stringify(report));

@@ -96,13 +96,13 @@ test("an index that a refused write would have made is not there", async () => {
 
 // A limit on the size of files fails in the middle of a checkpoint, as a disk does that somebody else fills.
 describe.each(["fields", "raw"])("a store found by %s whose file cannot grow", (textIndex) => {
-  test("outlives the database that DuckDB gives up, with every document that was acknowledged", async () => {
+  test("outlives the database that DuckDB invalidates, with every document that was acknowledged", async () => {
     const command = `ulimit -f 4096; exec "$0" --import tsx "$1" "$2" ${textIndex}`;
     const { stdout } = await run("bash", ["-c", command, process.execPath, filler, folder], {
       maxBuffer: 64 * MEBIBYTE,
     });
     const report: FillReport = JSON.parse(stdout);
-    expect(report.given).toBe(true);
+    expect(report.invalidated).toBe(true);
     expect(report.refusal).toContain("the disk that holds the log store is full");
     expect(report.refusal).not.toContain(folder);
     expect(report.expected.documents).toBeGreaterThan(1000);

@@ -3,7 +3,7 @@ import { sql } from "../../sql.ts";
 import { openLogStore } from "../../store/duckdb-log-store.ts";
 import { QueryInterrupted } from "../../store/log-store.ts";
 import {
-  checkingBetweenChunks,
+  checkBetweenChunks,
   defineProgramFunction,
   defineRowFunction,
 } from "../../store/program-functions.ts";
@@ -99,7 +99,7 @@ for (const [where, statement] of [
     const answer = store.query(statement).finally(() => {
       open = false;
     });
-    await checkingBetweenChunks(() => inOneTurn.push((inOneTurn.pop() ?? 0) + 1), answer);
+    await checkBetweenChunks(() => inOneTurn.push((inOneTurn.pop() ?? 0) + 1), answer);
     expect(inOneTurn.reduce((sum, chunks) => sum + chunks)).toBeGreaterThan(90);
     expect(Math.max(...inOneTurn.filter((chunks) => chunks > 0))).toBeLessThan(8);
   });

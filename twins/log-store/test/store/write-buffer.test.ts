@@ -81,7 +81,7 @@ test("writers wait while too much waits, and go on as soon as it is being stored
   await first;
   const written = (async () => {
     for (let write = 0; write < 60; write++) {
-      await buffer.room();
+      await buffer.waitForRoom();
       buffer.add(numbers(1000));
     }
     await buffer.flush();
@@ -112,7 +112,7 @@ test("rows that could not be stored stay in their order: who reads or needs room
   fails();
   await reading;
   const second = begins();
-  const writing = refused(buffer.room());
+  const writing = refused(buffer.waitForRoom());
   await second;
   fails();
   await writing;
