@@ -21,7 +21,7 @@ function labelText(labels: Labels): string {
 }
 
 /** A number per set of labels that only grows. */
-export class Counter implements Metric {
+class Counter implements Metric {
   readonly type = "counter";
   readonly name: string;
   readonly help: string;
@@ -73,7 +73,7 @@ interface Distribution {
 }
 
 /** How durations are distributed, per set of labels. */
-export class DurationHistogram implements Metric {
+class DurationHistogram implements Metric {
   readonly type = "histogram";
   readonly name: string;
   readonly help: string;

@@ -23,7 +23,7 @@ export interface ToolTags {
 }
 
 /** One tool call, as it was dispatched. */
-export interface ToolCallReport {
+interface ToolCallReport {
   simulationId: string | undefined;
   name: string;
   /** How the log names the call: the caller's words, an invented name among them, are no business of the log. */

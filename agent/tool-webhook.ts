@@ -30,7 +30,7 @@ export interface ToolWebhookParts {
 }
 
 /** What a webhook says of the phone call it belongs to. */
-export interface ToolCallOrigin {
+interface ToolCallOrigin {
   /** The agent's own id of the call. */
   callId: string | undefined;
   runtimeCallId: string | undefined;

@@ -23,7 +23,7 @@ export type Outcome =
   | "shut_down";
 
 /** What the caller is told when there is no call to be had. */
-export const NO_ANSWER = "callee_no_answer";
+const NO_ANSWER = "callee_no_answer";
 
 export function endingOfDeparture(departure: CallerDeparture): Ending {
   switch (departure.kind) {

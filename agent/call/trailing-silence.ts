@@ -4,7 +4,7 @@
  */
 import { bytesOf } from "../pcm.ts";
 
-export const TRAILING_SILENCE_MS = 1_700;
+const TRAILING_SILENCE_MS = 1_700;
 
 /** 81,600 zero bytes, shared by all calls: nobody may write to it. */
 export const TRAILING_SILENCE = Buffer.alloc(bytesOf(TRAILING_SILENCE_MS));

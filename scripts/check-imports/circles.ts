@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Import } from "./imports.ts";
 
 /** What may be round: files of one folder that call one another, as recursive descent does. Types never need to be. */
-export type CircleKind = "across folders" | "closed by a type";
+type CircleKind = "across folders" | "closed by a type";
 
 export interface Circle {
   kind: CircleKind;

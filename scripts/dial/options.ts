@@ -6,7 +6,7 @@ import { readArguments, UsageError } from "@offhook/platform/server/command-line
 import { z } from "zod";
 import { locateAgent, locateTwins } from "../shared/locator.ts";
 
-export const DEFAULT_SCENARIO = "open-incident";
+const DEFAULT_SCENARIO = "open-incident";
 const DEFAULT_URL = "ws://127.0.0.1:8008/voice";
 
 export const USAGE = `npm run dial -- [scenario…]   call the agent, as each scenario says

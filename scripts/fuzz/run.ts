@@ -20,7 +20,7 @@ export interface FuzzOptions {
   progress(line: string): void;
 }
 
-export interface Finding {
+interface Finding {
   target: string;
   verdict: string;
   /** The smallest request that was found, as a command. */
@@ -29,7 +29,7 @@ export interface Finding {
   seed: number;
 }
 
-export interface TargetReport {
+interface TargetReport {
   name: string;
   requests: number;
   /** How often each class of status was answered, such as `2xx`. */
@@ -38,7 +38,7 @@ export interface TargetReport {
 }
 
 /** A process before SIGTERM; absent values are not shown by the system. */
-export interface ProcessReport {
+interface ProcessReport {
   name: string;
   /** After the first requests. */
   before: Partial<Descriptors & Memory>;

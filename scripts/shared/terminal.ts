@@ -2,7 +2,7 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 
 /** How a text is set into the width of the terminal. */
-export interface Setting {
+interface Setting {
   /** What each line begins with. */
   indent?: string;
   /** What the first line begins with instead; as wide as the indent. */
@@ -72,7 +72,7 @@ export function seconds(ms: number): string {
 }
 
 /** Breaks a text between words into lines of at most so many characters; a longer word has a line of its own. */
-export function wrapWords(text: string, width: number): string[] {
+function wrapWords(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
   let current = "";

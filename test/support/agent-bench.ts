@@ -13,7 +13,7 @@ import { VoiceClient, type VoiceClientOptions } from "./voice-client.ts";
 export const API_KEY = "key-that-must-stay-secret";
 
 /** What the webhook answered. */
-export interface ToolAnswer {
+interface ToolAnswer {
   status: number;
   results: { toolCallId: string; result: string }[];
 }

@@ -10,7 +10,7 @@ export interface SandboxQuestions {
   scenarios: { ask: { sandboxes: number; speed: number; spreadMs: number }; answer: SideBySide };
 }
 
-export interface SideBySide {
+interface SideBySide {
   passed: number;
   failures: string[];
   /** From the first sandbox asked for to the last that answers. */

@@ -2,5 +2,5 @@
 import type { EveryTwin, TwinUnderTest } from "../../support/every-twin.ts";
 
 /** Fails when the sentence is not true of the twin. */
-export type Proof = (twin: TwinUnderTest, every: EveryTwin) => Promise<void>;
+type Proof = (twin: TwinUnderTest, every: EveryTwin) => Promise<void>;
 export type Proofs = Readonly<Record<string, Proof>>;
