@@ -18,7 +18,7 @@ import { isLarge } from "../spl/relation/order.ts";
 import { orderByClause } from "../spl/relation/order-keys.ts";
 import { type Column, outputsOf, project, type Relation } from "../spl/relation/relation.ts";
 import type { Rows } from "../spl/relation/rows.ts";
-import { isAmong } from "../spl/search/row-numbers.ts";
+import { rowIn } from "../spl/search/row-numbers.ts";
 
 export interface Slice extends Rows {
   /** Index of the first row among all. */
@@ -89,7 +89,7 @@ async function* sliceEvents(
   const hasMore = first.rows.length > size;
   yield { fields: relation.columns, rows: shown, from: 0, hasMore };
   if (!hasMore) return;
-  const others = sql`NOT ${isAmong(identifier(ROW), numbers)}`;
+  const others = sql`NOT ${rowIn(identifier(ROW), numbers)}`;
   const cursor = await newContext().hold(selectEventKeys(relation, deferred, others, end - size));
   const rest = { ...range, offset: 0, count: end - size };
   yield* readCursor(

@@ -17,7 +17,7 @@ import {
   withHiddenColumn,
 } from "../relation/relation.ts";
 import { matchingNames } from "../relation/wildcards.ts";
-import { isAmong } from "../search/row-numbers.ts";
+import { rowIn } from "../search/row-numbers.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean } from "../syntax/option-types.ts";
 import { readSortFields, type SortField, sortKeys } from "./sort-keys.ts";
@@ -95,7 +95,7 @@ async function firstEvents(
   );
   const named = kept.rows.map(([number]) => String(number));
   const those = { ...rows, maxRows: named.length };
-  if (named.length <= MOST_NAMED) return filter(those, isAmong(row, named));
+  if (named.length <= MOST_NAMED) return filter(those, rowIn(row, named));
   if (named.length > MOST_LISTED) return filter(rows, sql`${row} IN (${found})`);
   const list = sql`SELECT unnest(from_json(${JSON.stringify(named.map(Number))}, '["BIGINT"]'))`;
   return filter(those, sql`${row} IN (${list})`);

@@ -5,7 +5,7 @@ import { compileExpression } from "../eval/compile-expression.ts";
 import { limit as limitRows, withRowNumber } from "../relation/order.ts";
 import { type OrderKey, orderByClause } from "../relation/order-keys.ts";
 import { outputsOf, project, type Relation } from "../relation/relation.ts";
-import { newestFound } from "../search/newest-first.ts";
+import { probeNewest } from "../search/probe-newest.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count } from "../syntax/option-types.ts";
@@ -24,7 +24,7 @@ export const head = defineCommand({
   async compile({ limit, expression, keepNull, keepLast }, input, context) {
     const ordered = input.order.length === 0 ? withRowNumber(input) : input;
     const first =
-      limit === undefined ? ordered : limitRows(await newestFound(ordered, limit, context), limit);
+      limit === undefined ? ordered : limitRows(await probeNewest(ordered, limit, context), limit);
     if (expression === undefined) return first;
     const {
       type,

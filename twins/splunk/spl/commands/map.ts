@@ -6,7 +6,7 @@ import type { SearchContext } from "../context/search-context.ts";
 import { limit } from "../relation/order.ts";
 import type { Relation } from "../relation/relation.ts";
 import { concatRows, type Rows, relationOf } from "../relation/rows.ts";
-import { escaped } from "../search/format-rows.ts";
+import { escapeQuotes } from "../search/format-rows.ts";
 import { SplError } from "../spl-error.ts";
 import { count, text } from "../syntax/option-types.ts";
 import { resolveTime } from "../time/resolve-time.ts";
@@ -83,7 +83,7 @@ function filled(template: string, values: ReadonlyMap<string, ResultValue>): str
     const [whole, name] = variable.exec(template) ?? [];
     if (whole !== undefined && name !== undefined) {
       const value = valueText(values, name);
-      text += quoted ? escaped(value) : value;
+      text += quoted ? escapeQuotes(value) : value;
       at += whole.length;
       continue;
     }

@@ -6,7 +6,7 @@ import { identifier, raw, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { columnOf, fieldValue, filter, type Output, select } from "../relation/relation.ts";
 import { nullValue, numberOf, type Typed, textOf } from "../relation/typed.ts";
-import { amongIndexes } from "../search/indexes.ts";
+import { eventsOfIndexes } from "../search/indexes.ts";
 import { searchEvents } from "../search/search-rows.ts";
 import { oneOf, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
@@ -47,7 +47,7 @@ export const metadata = defineCommand({
   },
   async compile({ type, indexes, isHere }, _, context) {
     const name = fieldOf[type];
-    const all = await searchEvents(amongIndexes(indexes), context);
+    const all = await searchEvents(eventsOfIndexes(indexes), context);
     const events = isHere ? all : filter(all, raw("false"));
     const value = (field: string): Typed => {
       const column = columnOf(events, field);

@@ -3,7 +3,7 @@ import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
 import { limit } from "../relation/order.ts";
 import type { Rows } from "../relation/rows.ts";
-import { escaped } from "../search/format-rows.ts";
+import { escapeQuotes } from "../search/format-rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { searchRow } from "./format.ts";
 
@@ -52,6 +52,6 @@ function returnedText({ fields, rows }: Rows, returned: readonly Returned[]): st
 function termOf(value: ResultValue, name: string | undefined): string[] {
   if (value === null) return [];
   const values = (Array.isArray(value) ? value : [value]).map(String);
-  const terms = values.map((one) => (name === undefined ? one : `${name}="${escaped(one)}"`));
+  const terms = values.map((one) => (name === undefined ? one : `${name}="${escapeQuotes(one)}"`));
   return terms.length > 1 ? [`(${terms.join(" OR ")})`] : terms;
 }

@@ -9,7 +9,7 @@ import { bindOnce, type Typed, textOf } from "../relation/typed.ts";
 import { concat } from "../relation/union.ts";
 import { timeModifiers } from "../search/resolve-search.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";
-import { quoted } from "../search/term-pattern.ts";
+import { escapeRegex } from "../search/term-pattern.ts";
 import { timesOf } from "../search/time-modifiers.ts";
 import { dataModelRelation } from "../sources/data-model.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
@@ -151,7 +151,7 @@ function withSegments(rows: Relation, prefixes: readonly string[]): Relation {
   if (raw === undefined || prefixes.length === 0) return rows;
   const text = textOf(fieldValue(raw));
   const segments = prefixes.map((prefix): [string, Typed] => {
-    const pattern = `(?:^|[${MAJOR_BREAKERS}])${quoted(prefix.toLowerCase())}([^${MAJOR_BREAKERS}]+)`;
+    const pattern = `(?:^|[${MAJOR_BREAKERS}])${escapeRegex(prefix.toLowerCase())}([^${MAJOR_BREAKERS}]+)`;
     const found = sql`regexp_extract_all(lower(${text}), CAST(${pattern} AS VARCHAR), 1)`;
     return [
       prefix,

@@ -11,8 +11,8 @@ import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
 import { type Rows, relationOf } from "../relation/rows.ts";
 import { textOf } from "../relation/typed.ts";
 import { isLike } from "../relation/wildcards.ts";
-import { escaped } from "../search/format-rows.ts";
-import { amongIndexes } from "../search/indexes.ts";
+import { escapeQuotes } from "../search/format-rows.ts";
+import { eventsOfIndexes } from "../search/indexes.ts";
 import { searchEvents } from "../search/search-rows.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 
@@ -56,7 +56,7 @@ export const typeahead = defineCommand({
   },
   async compile({ prefix, most, indexes, collapse, range, banned }, _, context) {
     const isLimited = range.earliestMs !== undefined || range.latestMs !== undefined;
-    const events = await searchEvents(amongIndexes(indexes), isLimited ? context.within(range) : context);
+    const events = await searchEvents(eventsOfIndexes(indexes), isLimited ? context.within(range) : context);
     const begun = /(?<!\S)\S*$/.exec(prefix.trimStart())?.[0] ?? "";
     const found = [...(await fieldValues(begun, events, context)), ...(await terms(begun, events, context))];
     const allowed = found.filter(({ content }) => !banned.some((pattern) => isLike(content, pattern)));
@@ -85,7 +85,7 @@ async function fieldValues(begun: string, events: Relation, context: SearchConte
       sql`SELECT content, count(*) AS total FROM (${all}) WHERE ${begins} GROUP BY 1`,
       context,
     );
-    suggestions.push(...found.map((one) => ({ ...one, content: `${field}="${escaped(one.content)}"` })));
+    suggestions.push(...found.map((one) => ({ ...one, content: `${field}="${escapeQuotes(one.content)}"` })));
   }
   return suggestions;
 }

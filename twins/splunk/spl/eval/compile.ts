@@ -1,6 +1,6 @@
 /** Nodes of the syntax tree as SQL. */
 import { raw, sql } from "@offhook/log-store/sql";
-import { splicedText } from "../search/format-rows.ts";
+import { subsearchText } from "../search/format-rows.ts";
 import type { Expression, Subsearch } from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-text.ts";
 import { add, arithmetic, concatenate, negated } from "./arithmetic.ts";
@@ -56,7 +56,7 @@ export async function compile(expression: Expression, scope: Scope): Promise<Val
 /** What a subsearch has found, read as an expression. */
 async function spliced({ pipeline }: Subsearch, scope: Scope): Promise<Expression> {
   const { context } = scope;
-  return parseExpression(splicedText(await context.subsearch(pipeline)), "eval", context.parse);
+  return parseExpression(subsearchText(await context.subsearch(pipeline)), "eval", context.parse);
 }
 
 export function compileAll(expressions: readonly Expression[], scope: Scope): Promise<Value[]> {

@@ -51,7 +51,7 @@ export interface Relation {
   readonly ofEvents?: true;
   /** Columns computed only for the rows that are shown; see `deferred-columns.ts`. */
   readonly deferred?: DeferredColumns;
-  /** The prefilter's candidates, when a search found these rows by scanning texts; see `search/newest-first.ts`. */
+  /** The prefilter's candidates, when a search found these rows by scanning texts; see `search/probe-newest.ts`. */
   readonly candidates?: Candidates;
   /** Top-N pushdown: how to take the first rows from the relations this one concatenates; see `union.ts`. */
   readonly topN?: { readonly of: Sql; rows(count: number): Relation };

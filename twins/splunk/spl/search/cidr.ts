@@ -1,4 +1,4 @@
-/** Ranges of addresses: `10.0.0.0/8`. */
+/** CIDR notation of IPv4 networks: `10.0.0.0/8`. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 
 export interface Cidr {
@@ -9,7 +9,7 @@ export interface Cidr {
 
 const notation = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/;
 
-/** `undefined` when the text is no range of addresses. */
+/** @returns `undefined` when the text is not in CIDR notation */
 export function parseCidr(text: string): Cidr | undefined {
   const match = notation.exec(text);
   if (match === null) return undefined;
@@ -21,7 +21,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return { first, last: first + size - 1 };
 }
 
-/** Whether a text is an address of the range; NULL when it is none. */
+/** The condition that a text is an address in the network; NULL when it is no address. */
 export function withinCidr(text: Sql, { first, last }: Cidr): Sql {
   const part = (index: number) =>
     sql`TRY_CAST(split_part(${text}, '.', ${sql`CAST(${index} AS BIGINT)`}) AS BIGINT)`;

@@ -1,53 +1,53 @@
-/** What values of fields have in the events' texts: an event is found by a rare value without reading the field of all. */
+/** Words that must occur in an event's text for a field comparison to match: a rare value is found through the segment index. */
 
 import type { SearchExpression } from "../syntax/ast.ts";
 import { parseCidr } from "./cidr.ts";
-import { certainSegments } from "./indexed-rows.ts";
+import { requiredSegments } from "./indexed-rows.ts";
 import type { RowSet } from "./segment-index.ts";
 
-/** What each event that a part of a search finds has one of. */
+/** A set of rows that contains every match of `expression`. */
 export interface ComparisonWords {
-  of: SearchExpression;
+  expression: SearchExpression;
   set: Extract<RowSet, { kind: "words" }>;
 }
 
-/** Alternatives that are looked up; more values are found faster by a scan of their field. */
-const MOST_ALTERNATIVES = 64;
+/** Alternatives to look up; more values are found faster by scanning the field. */
+const MAX_ALTERNATIVES = 64;
 
-/** What the comparisons of an expression ask for, the longest first: it is rare more often. */
+/** The words that an expression's comparisons require, longest first, because longer words tend to be rarer. */
 export function comparisonWords(expression: SearchExpression): ComparisonWords[] {
-  return needed(expression).sort((a, b) => weight(b) - weight(a));
+  return requiredWords(expression).sort((a, b) => weight(b) - weight(a));
 }
 
 function weight({ set: { words } }: ComparisonWords): number {
   return Math.min(...words.map(({ length }) => length));
 }
 
-function needed(expression: SearchExpression): ComparisonWords[] {
+function requiredWords(expression: SearchExpression): ComparisonWords[] {
   switch (expression.node) {
     case "and":
-      return expression.operands.flatMap(needed);
+      return expression.operands.flatMap(requiredWords);
     case "or":
     case "in":
     case "comparison": {
       const alternatives = alternativesOf(expression);
       const [only, ...others] = alternatives;
-      if (only === undefined || alternatives.length > MOST_ALTERNATIVES) return [];
-      if (others.length === 0) return only.map((word) => wordsOf(expression, [word]));
+      if (only === undefined || alternatives.length > MAX_ALTERNATIVES) return [];
+      if (others.length === 0) return only.map((word) => oneOf(expression, [word]));
       const words = alternatives.map((pieces) => [...pieces].sort((a, b) => b.length - a.length)[0]);
       const all = words.flatMap((word) => word ?? []);
-      return all.length < words.length ? [] : [wordsOf(expression, all)];
+      return all.length < words.length ? [] : [oneOf(expression, all)];
     }
     default:
       return [];
   }
 }
 
-function wordsOf(of: SearchExpression, words: readonly string[]): ComparisonWords {
-  return { of, set: { kind: "words", words, inText: false } };
+function oneOf(of: SearchExpression, words: readonly string[]): ComparisonWords {
+  return { expression: of, set: { kind: "words", words, inText: false } };
 }
 
-/** The words of each value that is enough; none when something else is, too. */
+/** The required words of each alternative value; none when some alternative requires no word. */
 function alternativesOf(expression: SearchExpression): string[][] {
   switch (expression.node) {
     case "or": {
@@ -55,16 +55,16 @@ function alternativesOf(expression: SearchExpression): string[][] {
       return each.some(({ length }) => length === 0) ? [] : each.flat();
     }
     case "in":
-      return expression.values.map(({ text }) => wordsOfValue(expression.field, text));
+      return expression.values.map(({ text }) => certainWords(expression.field, text));
     case "comparison":
-      return expression.comparator === "=" ? [wordsOfValue(expression.field, expression.value.text)] : [];
+      return expression.comparator === "=" ? [certainWords(expression.field, expression.value.text)] : [];
     default:
       return [];
   }
 }
 
-/** Fields whose values are not in the event. */
-const given = new Set(
+/** Fields whose values are not part of the event's text. */
+const metadataFields = new Set(
   [
     "index",
     "host",
@@ -81,15 +81,15 @@ const given = new Set(
   ),
 );
 
-/** What may be written otherwise in the event: a number, and how one begins. */
+/** Numbers, and prefixes of numbers: the event may spell them differently. */
 const number = /^\s*[+-]?[\d.]+\.?(e[+-]?\d*)?\s*(\*|$)/i;
-/** A segment after a character that could be escaped would be written together with the escape's last digits. */
-const plainBefore = /[\s.\-_:/@,;([]?$/;
+/** Characters before a segment that JSON never escapes: after an escape, its last digits would run into the segment. */
+const unambiguousBefore = /[\s.\-_:/@,;([]?$/;
 
-/** What a value has in the event's text, where nothing of it can be written otherwise: JSON may escape what is no letter. */
-function wordsOfValue(field: string, text: string): string[] {
-  if (given.has(field) || number.test(text) || parseCidr(text) !== undefined) return [];
-  return certainSegments(text).flatMap(({ text: segment, isWhole, before }) =>
-    isWhole && /^\w+$/.test(segment) && plainBefore.test(before) ? [segment] : [],
+/** The segments that a value certainly has in the event's text. JSON may escape anything but letters and digits. */
+function certainWords(field: string, text: string): string[] {
+  if (metadataFields.has(field) || number.test(text) || parseCidr(text) !== undefined) return [];
+  return requiredSegments(text).flatMap(({ text: segment, isWhole, before }) =>
+    isWhole && /^\w+$/.test(segment) && unambiguousBefore.test(before) ? [segment] : [],
   );
 }

@@ -1,4 +1,4 @@
-/** Comparisons of a field with what is written in the search. Case does not count, unless it is said to. */
+/** Comparisons of a field with a literal. They ignore case, except for `CASE(…)`. */
 import { jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { inNetwork, networkOf } from "../addresses/networks.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
@@ -8,34 +8,35 @@ import { parseCidr, withinCidr } from "./cidr.ts";
 
 export type Comparison = Extract<SearchExpression, { node: "comparison" }>;
 
-/** From how many on values travel as one. */
-const MANY = 20;
+/** From this many values on, they are passed as one list. */
+const LIST_THRESHOLD = 20;
 
-/** Whether a row's field compares so: with a multi-value, one of its values. @returns NULL, or false, for a missing one */
+/** The condition that a field, or one value of a multi-value, compares true. NULL or false when it is missing. */
 export function comparisonMatches({ field, comparator, value, mode }: Comparison, relation: Relation): Sql {
   const column = columnOf(relation, field);
   if (column === undefined) return raw("false");
-  const test = anyValue(fieldValue(column), testOf(comparator, value, mode === "case"));
+  const test = anyValueMatches(fieldValue(column), comparatorTest(comparator, value, mode));
   if (field !== "index" || relation.kind !== "events" || !value.text.startsWith("*")) return test;
-  // Internal indexes are found by a name that begins as theirs does.
+  // A leading `*` does not match internal indexes.
   return sql`(${test} AND NOT starts_with(${textOf(fieldValue(column))}, '_'))`;
 }
 
-/** `field IN (…)`, and as many `field=…` with OR between them. @returns NULL, or false, for a missing one */
+/** The condition of `field IN (…)`, or of several `field=…` joined by OR. NULL or false when the field is missing. */
 export function isOneOf(field: string, values: readonly SearchValue[], relation: Relation): Sql {
   const column = columnOf(relation, field);
   if (column === undefined || values.length === 0) return raw("false");
   const plain = values.filter((value) => !isPattern(value.text));
   const patterns = values.filter((value) => isPattern(value.text));
   const value = fieldValue(column);
-  const tests = patterns.map((pattern) => anyValue(value, testOf("=", pattern, false)));
-  if (plain.length < MANY) tests.push(...plain.map((one) => anyValue(value, testOf("=", one, false))));
-  else tests.push(amongMany(value, plain));
+  const tests = patterns.map((pattern) => anyValueMatches(value, comparatorTest("=", pattern, "plain")));
+  if (plain.length < LIST_THRESHOLD)
+    tests.push(...plain.map((one) => anyValueMatches(value, comparatorTest("=", one, "plain"))));
+  else tests.push(inList(value, plain));
   return tests.reduce((all, test) => sql`${all} OR ${test}`, raw("false"));
 }
 
-function amongMany(value: Typed, values: readonly SearchValue[]): Sql {
-  const known = jsonParameter(values.map(({ text }) => canonical(text, value.type)));
+function inList(value: Typed, values: readonly SearchValue[]): Sql {
+  const known = jsonParameter(values.map(({ text }) => normalizeText(text, value.type)));
   const wanted = sql`from_json(${known}, '["VARCHAR"]')`;
   const lower = (one: Sql) => sql`lower(${textOf({ ...value, multi: false, sql: one })})`;
   if (!value.multi) return sql`(${lower(value.sql)} IN (SELECT unnest(${wanted})))`;
@@ -43,19 +44,19 @@ function amongMany(value: Typed, values: readonly SearchValue[]): Sql {
   return sql`list_has_any(list_transform(${value.sql}, lambda ${name}: ${lower(name)}), ${wanted})`;
 }
 
-/** As the field's own text would be. */
-function canonical(text: string, type: Typed["type"]): string {
+/** A literal in the form that the field's text has. */
+function normalizeText(text: string, type: Typed["type"]): string {
   return type === "number" && isNumeral(text) ? String(Number(text)) : text.toLowerCase();
 }
 
-function anyValue(value: Typed, test: (one: Typed) => Sql): Sql {
+function anyValueMatches(value: Typed, test: (one: Typed) => Sql): Sql {
   if (!value.multi) return sql`(${test(value)})`;
   const name = lambdaParameter();
   const one: Typed = { ...value, multi: false, sql: name };
   return sql`list_bool_or(list_transform(${value.sql}, lambda ${name}: ${test(one)}))`;
 }
 
-/** Whether a value is more than a text: it has wildcards, or is a range of addresses. */
+/** Whether a literal has wildcards or is a network of addresses. */
 function isPattern(text: string): boolean {
   return text.includes("*") || parseCidr(text) !== undefined || isIPv6Network(text);
 }
@@ -64,20 +65,24 @@ function isIPv6Network(text: string): boolean {
   return text.includes(":") && text.includes("/") && networkOf(text) !== undefined;
 }
 
-function testOf(comparator: Comparator, { text }: SearchValue, caseCounts: boolean): (one: Typed) => Sql {
+function comparatorTest(
+  comparator: Comparator,
+  { text }: SearchValue,
+  mode: Comparison["mode"],
+): (one: Typed) => Sql {
   switch (comparator) {
     case "=":
-      return (one) => equals(one, text, caseCounts);
+      return (one) => equals(one, text, mode);
     case "!=":
-      return (one) => sql`NOT ${equals(one, text, caseCounts)}`;
+      return (one) => sql`NOT ${equals(one, text, mode)}`;
     default:
-      return (one) => ordered(comparator, one, text);
+      return (one) => compareOrdered(comparator, one, text);
   }
 }
 
-function equals(one: Typed, text: string, caseCounts: boolean): Sql {
+function equals(one: Typed, text: string, mode: Comparison["mode"]): Sql {
   if (/^\*+$/.test(text)) return sql`nullif(${one.sql} IS NOT NULL, false)`;
-  const fold = (value: Sql) => (caseCounts ? value : sql`lower(${value})`);
+  const fold = (value: Sql) => (mode === "case" ? value : sql`lower(${value})`);
   if (text.includes("*")) {
     const pattern = text.replace(/[\\%_]/g, "\\$&").replace(/\*+/g, "%");
     return sql`(${fold(textOf(one))} LIKE ${fold(sql`${pattern}`)} ESCAPE '\\')`;
@@ -98,8 +103,8 @@ function equals(one: Typed, text: string, caseCounts: boolean): Sql {
   return sql`(${fold(one.sql)} = ${fold(sql`CAST(${text} AS VARCHAR)`)})`;
 }
 
-/** As numbers when both sides are, else as texts. */
-function ordered(comparator: Comparator, one: Typed, text: string): Sql {
+/** Compares numerically when both sides are numbers, else as text. */
+function compareOrdered(comparator: Comparator, one: Typed, text: string): Sql {
   const operator = raw(comparator);
   const asTexts = (value: Sql) => sql`(lower(${value}) ${operator} lower(${text}))`;
   if (!isNumeral(text)) return asTexts(textOf(one));

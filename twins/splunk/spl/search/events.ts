@@ -1,4 +1,4 @@
-/** The events of the store as rows: what `search` begins with, and every command that looks at events itself. */
+/** The events of the store as a relation. */
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import { columnsIfRead, ofTables, tableColumnIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
@@ -8,7 +8,7 @@ import { type Column, filter, markNonNull, type Relation, select } from "../rela
 import type { TimeRange } from "../time/time-range.ts";
 import { type EventTime, eventFields, timeOf } from "./event-fields.ts";
 
-/** The columns of events with their moment and their number in the store: no other rows' keys are called so. */
+/** Order keys of events: time and row number. No other relation uses these names. */
 const MOMENT_COLUMN = "#order of time";
 export const ROW_COLUMN = "#order of row";
 const newestFirst = [
@@ -17,26 +17,25 @@ const newestFirst = [
 ] as const;
 
 /**
- * The events of the context's time range that are there by now, newest first, with all their fields. What is written while the search
- * runs, or until somebody asks for its events again, is not among them.
- * @param predicate on the fields, as columns of the relation; never NULL
- * @param among on the columns of `documents`: what is worth looking at (`sieve.ts`)
+ * The events in the context's time range, newest first, with all their fields. A snapshot: events written after this call are left out.
+ * @param predicate on the columns of the relation; never NULL
+ * @param candidates condition on the columns of `documents` (`prefilter.ts`)
  */
-export function eventsRelation(context: SearchContext, predicate?: Sql, among = raw("true")): Relation {
+export function eventsRelation(context: SearchContext, predicate?: Sql, candidates = raw("true")): Relation {
   const { fields, nextRow } = context.store;
   const time = timeOf(fields);
-  // An event that does not say when it happened is one of now.
+  // An event without a time counts as of now.
   const moment = tableColumnIfRead(MOMENT_COLUMN, sql`coalesce(${time.moment}, ${time.at(context.nowMs)})`);
-  const { columns, items, made } = fieldsOf(fields);
-  const documents = sql`documents AS d WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`;
-  const select = sql`SELECT ${moment}${made} FROM ${ofTables(documents)}`;
-  const placed = sql`SELECT *, ${moment}_row AS ${identifier(ROW_COLUMN)} FROM documents AS d`;
+  const { columns, items, selectList } = fieldsOf(fields);
+  const documents = sql`documents AS d WHERE _row < CAST(${nextRow} AS BIGINT) AND ${candidates} AND ${timeCondition(context, time)}`;
+  const select = sql`SELECT ${moment}${selectList} FROM ${ofTables(documents)}`;
+  const keyed = sql`SELECT *, ${moment}_row AS ${identifier(ROW_COLUMN)} FROM documents AS d`;
   const events: Relation = {
     select,
     columns,
     order: newestFirst,
     kind: "events",
-    deferred: lateEvents(select, placed, items),
+    deferred: deferredEvents(select, keyed, items),
     range: context.range,
     ofEvents: true,
   };
@@ -46,16 +45,16 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, among = 
 interface EventColumns {
   columns: readonly Column[];
   items: readonly { column: string; value: Sql }[];
-  /** All of them that are read, and the number in the store. */
-  made: Sql;
+  /** SELECT list of the columns that are read, and the row number. */
+  selectList: Sql;
 }
 
-/** They are the same for as long as the dataset's fields are. */
-const known = new WeakMap<FieldCatalog, EventColumns>();
+/** A store whose fields change has a new catalog. */
+const columnsByCatalog = new WeakMap<FieldCatalog, EventColumns>();
 
 function fieldsOf(fields: FieldCatalog): EventColumns {
-  const before = known.get(fields);
-  if (before !== undefined) return before;
+  const cached = columnsByCatalog.get(fields);
+  if (cached !== undefined) return cached;
   const outputs = eventFields(fields, identifier(MOMENT_COLUMN));
   const columns = markNonNull(select(raw("documents"), outputs, newestFirst, "events").columns, outputs);
   const items = columns.map(({ column }, index) => ({
@@ -63,17 +62,17 @@ function fieldsOf(fields: FieldCatalog): EventColumns {
     value: outputs[index]?.value.sql ?? raw("NULL"),
   }));
   const row = raw("_row");
-  const made = columnsIfRead(
+  const selectList = columnsIfRead(
     [...items, { column: ROW, value: row }],
     [sql`${row} AS ${identifier(ROW_COLUMN)}`],
   );
-  const found = { columns, items, made };
-  known.set(fields, found);
-  return found;
+  const result = { columns, items, selectList };
+  columnsByCatalog.set(fields, result);
+  return result;
 }
 
-/** @param events each with its place in the order */
-function lateEvents(
+/** @param events SELECT of events with their order keys */
+function deferredEvents(
   of: Sql,
   events: Sql,
   columns: readonly { column: string; value: Sql }[],
@@ -84,15 +83,15 @@ function lateEvents(
   return { of, passthrough: [ROW], select };
 }
 
-function within(context: SearchContext, { moment, at }: EventTime): Sql {
+function timeCondition(context: SearchContext, { moment, at }: EventTime): Sql {
   const { earliestMs, latestMs } = context.range;
   if (earliestMs === undefined && latestMs === undefined) return raw("true");
   const from = earliestMs === undefined ? raw("true") : sql`${moment} >= ${at(earliestMs)}`;
   const until = latestMs === undefined ? raw("true") : sql`${moment} < ${at(latestMs)}`;
-  const undated = holdsNow(context.range, context.nowMs) ? sql` OR ${moment} IS NULL` : raw("");
+  const undated = containsNow(context.range, context.nowMs) ? sql` OR ${moment} IS NULL` : raw("");
   return sql`((${from} AND ${until})${undated})`;
 }
 
-function holdsNow({ earliestMs = -Infinity, latestMs = Infinity }: TimeRange, nowMs: number): boolean {
+function containsNow({ earliestMs = -Infinity, latestMs = Infinity }: TimeRange, nowMs: number): boolean {
   return earliestMs <= nowMs && nowMs <= latestMs;
 }

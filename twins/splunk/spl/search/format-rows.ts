@@ -1,12 +1,12 @@
 /**
- * Rows as the text of a search that finds their like: what `format` makes, and what takes a subsearch's place.
+ * Formats rows as a search expression that matches their values: for `format`, and in place of a subsearch.
  * Source: https://help.splunk.com/en/splunk-enterprise/search/search-manual/9.2/subsearches/change-the-format-of-subsearch-results
  */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { Rows } from "../relation/rows.ts";
 
 export interface SearchFormat {
-  /** Between the values of a multi-value. */
+  /** Separates the values of a multi-value. */
   multiSeparator: string;
   rowPrefix: string;
   columnPrefix: string;
@@ -14,7 +14,7 @@ export interface SearchFormat {
   columnEnd: string;
   rowSeparator: string;
   rowEnd: string;
-  /** When there is no row. */
+  /** Result for no rows. */
   empty: string;
 }
 
@@ -29,10 +29,10 @@ export const defaultFormat: SearchFormat = {
   empty: "NOT ( )",
 };
 
-/** Fields whose values are text of a search themselves. */
-const verbatim = new Set(["search", "query"]);
+/** Fields whose values are search text already. */
+const verbatimFields = new Set(["search", "query"]);
 
-/** Fields that begin with `_` are left out. */
+/** Formats rows without their internal fields (`_…`). */
 export function formatRows({ fields, rows }: Rows, format: SearchFormat = defaultFormat): string {
   const found = rows
     .map((row) =>
@@ -43,18 +43,18 @@ export function formatRows({ fields, rows }: Rows, format: SearchFormat = defaul
     )
     .filter((columns) => columns.length > 0)
     .map((columns) =>
-      spaced(format.columnPrefix, columns.join(` ${format.columnSeparator} `), format.columnEnd),
+      joinNonEmpty(format.columnPrefix, columns.join(` ${format.columnSeparator} `), format.columnEnd),
     );
   if (found.length === 0) return format.empty;
-  return spaced(format.rowPrefix, found.join(` ${format.rowSeparator} `), format.rowEnd);
+  return joinNonEmpty(format.rowPrefix, found.join(` ${format.rowSeparator} `), format.rowEnd);
 }
 
-/** The text of a subsearch's result: the one that `format` or `return` has made, else what `format` would make. */
-export function splicedText(rows: Rows): string {
+/** The text that replaces a subsearch: as made by `format` or `return`, else formatted here. */
+export function subsearchText(rows: Rows): string {
   const [only] = rows.fields;
   const value = rows.rows[0]?.[0];
   const isMade =
-    rows.fields.length === 1 && rows.rows.length === 1 && only !== undefined && verbatim.has(only.name);
+    rows.fields.length === 1 && rows.rows.length === 1 && only !== undefined && verbatimFields.has(only.name);
   return isMade && typeof value === "string" ? value : formatRows(rows);
 }
 
@@ -62,14 +62,16 @@ export function splicedText(rows: Rows): string {
 function fieldText(name: string, value: ResultValue, multiSeparator: string): string | undefined {
   if (value === null) return undefined;
   const values = Array.isArray(value) ? value : [value];
-  const texts = values.map((one) => (verbatim.has(name) ? String(one) : `${name}="${escaped(String(one))}"`));
-  return texts.length === 1 ? texts[0] : spaced("(", texts.join(` ${multiSeparator} `), ")");
+  const texts = values.map((one) =>
+    verbatimFields.has(name) ? String(one) : `${name}="${escapeQuotes(String(one))}"`,
+  );
+  return texts.length === 1 ? texts[0] : joinNonEmpty("(", texts.join(` ${multiSeparator} `), ")");
 }
 
-export function escaped(text: string): string {
+export function escapeQuotes(text: string): string {
   return text.replace(/["\\]/g, "\\$&");
 }
 
-function spaced(...parts: readonly string[]): string {
+function joinNonEmpty(...parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join(" ");
 }

@@ -1,23 +1,23 @@
-/** What the index of segments says of a search: of some parts which rows they find, of others which rows they can find at all. */
+/** Translates a search into row sets of the segment index: exact for some parts, a superset of the matches for others. */
 
 import { type Sql, sql } from "@offhook/log-store/sql";
 import { piecesOf } from "@offhook/log-store/text/segments";
 import type { SearchExpression } from "../syntax/ast.ts";
 import type { RowSet } from "./segment-index.ts";
 
-/** The rows of the index that an expression can find. */
+/** A superset of the rows that match an expression. */
 export interface IndexedRows {
-  /** `undefined`: any row. */
+  /** `undefined`: all rows. */
   readonly set: RowSet | undefined;
-  /** Whether it finds all of these. */
+  /** Whether every row of the set matches. */
   readonly isExact: boolean;
 }
 
-/** Words that are looked up for one part of a search. */
-const MOST_WORDS = 10_000;
+/** Words to look up for one part of a search. */
+const MAX_WORDS = 10_000;
 const anyRow: IndexedRows = { set: undefined, isExact: false };
 
-/** @param ofComparison what a comparison's values have in the event's text, where that is worth looking up */
+/** @param ofComparison rows that a comparison's words select, if worth looking up */
 export function indexedRows(
   expression: SearchExpression,
   ofComparison: (expression: SearchExpression) => RowSet | undefined,
@@ -26,13 +26,13 @@ export function indexedRows(
     case "and": {
       const parts = expression.operands.map((operand) => indexedRows(operand, ofComparison));
       const sets = parts.flatMap(({ set }) => set ?? []);
-      return { set: together("and", sets), isExact: parts.every(({ isExact }) => isExact) };
+      return { set: combine("and", sets), isExact: parts.every(({ isExact }) => isExact) };
     }
     case "or": {
       const parts = expression.operands.map((operand) => indexedRows(operand, ofComparison));
       const sets = parts.flatMap(({ set }) => set ?? []);
       if (sets.length < parts.length) return anyRow;
-      return { set: anyOf(sets), isExact: parts.every(({ isExact }) => isExact) };
+      return { set: combineAlternatives(sets), isExact: parts.every(({ isExact }) => isExact) };
     }
     case "not": {
       const { set, isExact } = indexedRows(expression.operand, ofComparison);
@@ -48,20 +48,20 @@ export function indexedRows(
   }
 }
 
-function together(kind: "and" | "or", sets: readonly RowSet[]): RowSet | undefined {
+function combine(kind: "and" | "or", sets: readonly RowSet[]): RowSet | undefined {
   const [only] = sets;
   return sets.length > 1 ? { kind, sets } : only;
 }
 
-/** Words are looked up together. */
-function anyOf(sets: readonly RowSet[]): RowSet | undefined {
+/** The union of sets; single words are merged into one lookup. */
+function combineAlternatives(sets: readonly RowSet[]): RowSet | undefined {
   const words = sets.flatMap((set) => (set.kind === "words" && set.inText ? set.words : []));
   const others = sets.filter((set) => set.kind !== "words" || !set.inText);
-  if (words.length > MOST_WORDS) return undefined;
-  return together("or", words.length === 0 ? others : [wordsOf(words), ...others]);
+  if (words.length > MAX_WORDS) return undefined;
+  return combine("or", words.length === 0 ? others : [containsAny(words), ...others]);
 }
 
-function wordsOf(words: readonly string[]): RowSet {
+function containsAny(words: readonly string[]): RowSet {
   return { kind: "words", words, inText: true };
 }
 
@@ -69,45 +69,47 @@ function termRows({ value: { text }, mode }: Extract<SearchExpression, { node: "
   const literals = text.split(/\*+/).filter((part) => part !== "");
   const [only] = literals;
   if (only !== undefined && literals.length === 1 && piecesOf(only).length === 1 && mode !== "case") {
-    return { set: oneSegment(text, only), isExact: true };
+    return { set: segmentOf(text, only), isExact: true };
   }
-  const sets = certainSegments(text).map(({ text: segment, isWhole }) =>
-    isWhole ? wordsOf([segment]) : segmentsThat(beginsWith(segment)),
+  const sets = requiredSegments(text).map(({ text: segment, isWhole }) =>
+    isWhole ? containsAny([segment]) : segmentsWhere(beginsWith(segment)),
   );
-  return { set: together("and", sets), isExact: false };
+  return { set: combine("and", sets), isExact: false };
 }
 
-/** A term without breakers, which may go on at its ends. */
-function oneSegment(text: string, segment: string): RowSet {
+/** The rows of a term without breakers, possibly with wildcards at its ends. */
+function segmentOf(text: string, segment: string): RowSet {
   const goesOn = text.endsWith("*");
-  if (!text.startsWith("*")) return goesOn ? segmentsThat(beginsWith(segment)) : wordsOf([segment]);
-  return segmentsThat(goesOn ? sql`contains(term, lower(${segment}))` : sql`suffix(term, lower(${segment}))`);
+  if (!text.startsWith("*")) return goesOn ? segmentsWhere(beginsWith(segment)) : containsAny([segment]);
+  return segmentsWhere(
+    goesOn ? sql`contains(term, lower(${segment}))` : sql`suffix(term, lower(${segment}))`,
+  );
 }
 
-function segmentsThat(condition: Sql): RowSet {
+function segmentsWhere(condition: Sql): RowSet {
   return { kind: "segments", condition };
 }
 
-/** That a segment begins so. */
+/** Condition on `term`: a prefix, also as a range that the index can use. */
 function beginsWith(text: string): Sql {
   return sql`(starts_with(term, lower(${text})) AND term >= lower(${text}) AND term < lower(${text}) || chr(1114111))`;
 }
 
-interface CertainSegment {
+interface RequiredSegment {
   text: string;
-  /** Whether it is one, or one begins so. */
+  /** Whether it is a whole segment, or the beginning of one. */
   isWhole: boolean;
-  /** The character before it in the term; empty at its beginning. */
+  /** The preceding character in the term; empty at the start. */
   before: string;
 }
 
-/** What a term has in the text for certain: whole segments, and how some begin. */
-export function certainSegments(text: string): CertainSegment[] {
+/** The segments, or beginnings of segments, that any match of a term contains. */
+export function requiredSegments(text: string): RequiredSegment[] {
   const parts = text.split(/\*+/);
   return parts.flatMap((part, index) => {
     const pieces = piecesOf(part);
     let offset = 0;
-    return pieces.flatMap((piece, position): CertainSegment[] => {
+    return pieces.flatMap((piece, position): RequiredSegment[] => {
       const before = part.charAt(offset - 1);
       offset += piece.length + 1;
       const startsOpen = position === 0 && index > 0;

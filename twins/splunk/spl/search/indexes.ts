@@ -1,10 +1,10 @@
-/** Which indexes a search looks at. */
+/** The indexes that a search covers. */
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import type { SearchContext } from "../context/search-context.ts";
 import type { SearchExpression, SearchValue } from "../syntax/ast.ts";
 import { parseCidr } from "./cidr.ts";
 
-/** Whether an expression says which indexes are meant; else the default ones are. */
+/** Whether an expression names indexes itself; else the default ones apply. */
 export function namesIndexes(expression: SearchExpression): boolean {
   switch (expression.node) {
     case "and":
@@ -20,62 +20,61 @@ export function namesIndexes(expression: SearchExpression): boolean {
   }
 }
 
-/** All events of these indexes, whose names can have wildcards; of the default ones when there are none. */
-export function amongIndexes(names: readonly string[]): SearchExpression {
+/** All events of the named indexes (wildcards allowed); of the default ones when none is named. */
+export function eventsOfIndexes(names: readonly string[]): SearchExpression {
   if (names.length === 0) return { node: "all" };
   return { node: "in", field: "index", values: names.map((text) => ({ text, quoted: true })) };
 }
 
-/** More indexes than these are looked for in the events. */
-const MOST_INDEXES = 100;
-/** Names whose case is told by their letters alone, and in which nothing stands for anything else. */
+/** With more indexes, `index` is compared event by event. */
+const MAX_INDEXES = 100;
+/** Names without special characters, whose case folds as in ASCII. */
 const plainName = /^[\w.-]+$/;
 const all: SearchExpression = { node: "all" };
 const none: SearchExpression = { node: "not", operand: all };
 
 /**
- * The same search of the store's events, where what it says of indexes is decided by the names that there are: of none, of all,
- * or of those that are called exactly so.
+ * Resolves the conditions on `index` against the existing names: each becomes none, all, or a list of exact names.
  */
 export async function withKnownIndexes(
   expression: SearchExpression,
   { store }: SearchContext,
 ): Promise<SearchExpression> {
-  // A field of that name goes before.
+  // A field named `index` takes precedence.
   if (!namesIndexes(expression) || store.fields.get("index") !== undefined) return expression;
   const names = [...(await store.indexes())];
-  const isPlain = names.length <= MOST_INDEXES && names.every((name) => plainName.test(name));
-  return isPlain ? decided(expression, names) : expression;
+  const isPlain = names.length <= MAX_INDEXES && names.every((name) => plainName.test(name));
+  return isPlain ? resolveIndexes(expression, names) : expression;
 }
 
-function decided(expression: SearchExpression, names: readonly string[]): SearchExpression {
+function resolveIndexes(expression: SearchExpression, names: readonly string[]): SearchExpression {
   switch (expression.node) {
     case "and": {
       const operands = expression.operands
-        .map((operand) => decided(operand, names))
+        .map((operand) => resolveIndexes(operand, names))
         .filter(({ node }) => node !== "all");
       const [only = all] = operands;
       return operands.length > 1 ? { node: "and", operands } : only;
     }
     case "or": {
-      const operands = expression.operands.map((operand) => decided(operand, names));
+      const operands = expression.operands.map((operand) => resolveIndexes(operand, names));
       return operands.some(({ node }) => node === "all") ? all : { node: "or", operands };
     }
     case "not":
-      return { node: "not", operand: decided(expression.operand, names) };
+      return { node: "not", operand: resolveIndexes(expression.operand, names) };
     case "comparison": {
       const { field, comparator, value, mode } = expression;
       const isServed = comparator === "=" || comparator === "!=";
-      if (field !== "index" || !isServed || mode === "case" || !isDecidable(value)) return expression;
-      // Internal indexes are found by a name that begins as theirs does.
+      if (field !== "index" || !isServed || mode === "case" || !isIndexName(value)) return expression;
+      // A leading `*` does not match internal indexes.
       const mayBe = (name: string) => !value.text.startsWith("*") || !name.startsWith("_");
       const isFound = (name: string) => matches(name, value) === (comparator === "=") && mayBe(name);
-      return oneOf(names.filter(isFound), names);
+      return indexesIn(names.filter(isFound), names);
     }
     case "in": {
       const { field, values } = expression;
-      if (field !== "index" || !values.every(isDecidable)) return expression;
-      return oneOf(
+      if (field !== "index" || !values.every(isIndexName)) return expression;
+      return indexesIn(
         names.filter((name) => values.some((value) => matches(name, value))),
         names,
       );
@@ -85,7 +84,7 @@ function decided(expression: SearchExpression, names: readonly string[]): Search
   }
 }
 
-function isDecidable({ text }: SearchValue): boolean {
+function isIndexName({ text }: SearchValue): boolean {
   return parseCidr(text) === undefined;
 }
 
@@ -93,14 +92,14 @@ function matches(name: string, { text }: SearchValue): boolean {
   return matchesPattern(name.toLowerCase(), text.toLowerCase());
 }
 
-function oneOf(found: readonly string[], names: readonly string[]): SearchExpression {
+function indexesIn(found: readonly string[], names: readonly string[]): SearchExpression {
   if (found.length === names.length) return all;
-  const operands = found.map(exactly);
+  const operands = found.map(indexNamed);
   const [only = none] = operands;
   return operands.length > 1 ? { node: "or", operands } : only;
 }
 
-function exactly(text: string): SearchExpression {
+function indexNamed(text: string): SearchExpression {
   const value = { text, quoted: true };
   return { node: "comparison", field: "index", comparator: "=", value, mode: "case" };
 }

@@ -1,20 +1,20 @@
-/** What a search expression refers to is put in its place before it becomes SQL: its time range, subsearches, tags, event types. */
+/** Resolves the references of a search expression before it becomes SQL: time range, subsearches, tags, event types. */
 import type { SearchContext } from "../context/search-context.ts";
 import { isLike } from "../relation/wildcards.ts";
 import { SplError } from "../spl-error.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { parseSearchExpression } from "../syntax/parse-text.ts";
 import type { Comparison } from "./comparisons.ts";
-import { splicedText } from "./format-rows.ts";
+import { subsearchText } from "./format-rows.ts";
 import { type SearchTimes, type TimeModifier, timesOf } from "./time-modifiers.ts";
 
 export interface ResolvedSearch {
-  /** Terms and comparisons alone. */
+  /** Only terms and comparisons. */
   found: SearchExpression;
   times: SearchTimes;
 }
 
-/** How deep event types may name each other, and subsearches make others. */
+/** Nesting depth of event types, and of subsearches that return subsearches. */
 const MAX_DEPTH = 20;
 
 /** @throws SplError */
@@ -22,16 +22,16 @@ export async function resolveSearch(
   expression: SearchExpression,
   context: SearchContext,
 ): Promise<ResolvedSearch> {
-  const spliced = await splice(expression, context, 0);
+  const spliced = await expand(expression, context, 0);
   const times = timesOf(timeModifiers(spliced), context);
   if (timeModifiers(expression).some(({ modifier }) => modifier === "earliest" || modifier === "latest")) {
     const text = "Your timerange was substituted based on your search string";
     context.warn({ type: "INFO", text });
   }
-  return { found: withoutTimes(spliced) ?? { node: "all" }, times };
+  return { found: removeTimes(spliced) ?? { node: "all" }, times };
 }
 
-/** The time modifiers anywhere in an expression, in their order. */
+/** All time modifiers of an expression, in order. */
 export function timeModifiers(expression: SearchExpression): TimeModifier[] {
   switch (expression.node) {
     case "time":
@@ -46,18 +46,18 @@ export function timeModifiers(expression: SearchExpression): TimeModifier[] {
   }
 }
 
-/** `undefined` when nothing else was said. */
-function withoutTimes(expression: SearchExpression): SearchExpression | undefined {
+/** @returns `undefined` when the expression consists of time modifiers only */
+function removeTimes(expression: SearchExpression): SearchExpression | undefined {
   switch (expression.node) {
     case "time":
       return undefined;
     case "not": {
-      const operand = withoutTimes(expression.operand);
+      const operand = removeTimes(expression.operand);
       return operand && { node: "not", operand };
     }
     case "and":
     case "or": {
-      const operands = expression.operands.flatMap((operand) => withoutTimes(operand) ?? []);
+      const operands = expression.operands.flatMap((operand) => removeTimes(operand) ?? []);
       const [only] = operands;
       return operands.length > 1 ? { ...expression, operands } : only;
     }
@@ -66,7 +66,7 @@ function withoutTimes(expression: SearchExpression): SearchExpression | undefine
   }
 }
 
-async function splice(
+async function expand(
   expression: SearchExpression,
   context: SearchContext,
   depth: number,
@@ -77,22 +77,22 @@ async function splice(
     case "and":
     case "or": {
       const operands: SearchExpression[] = [];
-      for (const operand of expression.operands) operands.push(await splice(operand, context, depth));
+      for (const operand of expression.operands) operands.push(await expand(operand, context, depth));
       return { ...expression, operands };
     }
     case "not":
-      return { node: "not", operand: await splice(expression.operand, context, depth) };
+      return { node: "not", operand: await expand(expression.operand, context, depth) };
     case "subsearch": {
       const rows = await context.subsearch(expression.subsearch.pipeline);
-      const text = `${expression.prefix}${splicedText(rows)}`;
-      return splice(parseSearchExpression(text, context.parse), context, depth + 1);
+      const text = `${expression.prefix}${subsearchText(rows)}`;
+      return expand(parseSearchExpression(text, context.parse), context, depth + 1);
     }
     case "comparison":
-      return named(expression, context, depth);
+      return resolveComparison(expression, context, depth);
     case "in":
       if (expression.field !== "tag" && expression.field !== "eventtype") return expression;
-      return splice(
-        { node: "or", operands: expression.values.map((value) => equal(expression.field, value.text)) },
+      return expand(
+        { node: "or", operands: expression.values.map((value) => equality(expression.field, value.text)) },
         context,
         depth,
       );
@@ -101,37 +101,37 @@ async function splice(
   }
 }
 
-/** Comparisons with names of knowledge objects. */
-async function named(
+/** Replaces comparisons with tags and event types by what these stand for. */
+async function resolveComparison(
   comparison: Comparison,
   context: SearchContext,
   depth: number,
 ): Promise<SearchExpression> {
   const { field, comparator, value } = comparison;
   if (comparator !== "=" && comparator !== "!=") return comparison;
-  let meant: SearchExpression | undefined;
-  if (field === "tag") meant = tagged(value.text, comparison, context);
-  else if (field === "eventtype") meant = await eventType(value.text, comparison, context, depth);
+  let resolved: SearchExpression | undefined;
+  if (field === "tag") resolved = resolveTag(value.text, comparison, context);
+  else if (field === "eventtype") resolved = await resolveEventType(value.text, comparison, context, depth);
   else if (unservedFields.has(field)) {
     throw new SplError(`Error in 'search' command: '${field}=' is not served here.`, "run");
   }
-  if (meant === undefined) return comparison;
-  return comparator === "!=" ? { node: "not", operand: meant } : meant;
+  if (resolved === undefined) return comparison;
+  return comparator === "!=" ? { node: "not", operand: resolved } : resolved;
 }
 
-/** What splunkd looks up in knowledge objects that there are none of here. */
+/** Fields that refer to knowledge objects which the twin does not have. */
 const unservedFields = new Set(["hosttag", "eventtypetag", "savedsearch", "savedsplunk"]);
 
-/** `tag=web`, and `tag::host=web` for the tag of a field's value alone. */
-function tagged(text: string, comparison: Comparison, { knowledge }: SearchContext): SearchExpression {
+/** `tag=web`, or `tag::host=web` for tags of one field only. */
+function resolveTag(text: string, comparison: Comparison, { knowledge }: SearchContext): SearchExpression {
   const [, field, tag = text] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   const pairs = knowledge.tagged(tag).filter((pair) => field === undefined || pair.field === field);
   const own: SearchExpression =
-    field === undefined ? { ...comparison, comparator: "=" } : equal(`tag::${field}`, tag);
-  return { node: "or", operands: [...pairs.map((pair) => equal(pair.field, pair.value)), own] };
+    field === undefined ? { ...comparison, comparator: "=" } : equality(`tag::${field}`, tag);
+  return { node: "or", operands: [...pairs.map((pair) => equality(pair.field, pair.value)), own] };
 }
 
-async function eventType(
+async function resolveEventType(
   name: string,
   comparison: Comparison,
   context: SearchContext,
@@ -148,11 +148,11 @@ async function eventType(
   }
   const operands: SearchExpression[] = [{ ...comparison, comparator: "=" }];
   for (const search of searches) {
-    operands.push(await splice(parseSearchExpression(search, context.parse), context, depth + 1));
+    operands.push(await expand(parseSearchExpression(search, context.parse), context, depth + 1));
   }
   return { node: "or", operands };
 }
 
-function equal(field: string, text: string): Comparison {
+function equality(field: string, text: string): Comparison {
   return { node: "comparison", field, comparator: "=", value: { text, quoted: true }, mode: "plain" };
 }

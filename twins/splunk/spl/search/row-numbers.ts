@@ -1,20 +1,20 @@
-/** Comparing the number of each event with some that are known. */
+/** Finds events by their row numbers. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 
-/** So many are compared one by one. */
-const FEW = 32;
+/** Numbers that are compared one by one; more are joined. */
+const MAX_SCANNED = 32;
 
 /**
- * Whether a row's number is one of these. A few are compared with the numbers alone, and nothing else is read of other rows; a join
- * would read all of those between the least and the greatest.
- * @param numbers whole numbers, as SQL writes them
+ * Condition: whether a row's number is one of these. Few numbers are compared directly, which reads the number column only; a join
+ * would read all rows between the least and the greatest.
+ * @param numbers integers, as SQL literals
  */
-export function isAmong(row: Sql, numbers: readonly string[]): Sql {
+export function rowIn(row: Sql, numbers: readonly string[]): Sql {
   const different = [...new Set(numbers)];
   if (different.length === 0) return raw("false");
   const all = raw(different.join(", "));
   if (different.length === 1) return sql`(${row} = ${all})`;
-  if (different.length > FEW) return sql`${row} IN (${all})`;
+  if (different.length > MAX_SCANNED) return sql`${row} IN (${all})`;
   const bounds = sql`${row} BETWEEN ${raw(extreme(different, -1))} AND ${raw(extreme(different, 1))}`;
   return sql`(${bounds} AND list_contains([${all}], ${row}))`;
 }

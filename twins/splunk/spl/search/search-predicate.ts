@@ -1,18 +1,18 @@
-/** Search expressions as SQL, on events and on the rows of any later command. */
+/** Compiles search expressions to SQL conditions, on events and on rows of later commands. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
 import { textOf } from "../relation/typed.ts";
 import { SplError } from "../spl-error.ts";
 import type { SearchExpression, SearchValue } from "../syntax/ast.ts";
 import { type Comparison, comparisonMatches, isOneOf } from "./comparisons.ts";
-import type { Decided } from "./sieve.ts";
+import type { ExactTest } from "./prefilter.ts";
 import { hasAnyWord, termMatches, wordOf } from "./terms.ts";
 
-/** What is known of parts of an expression without looking at the events. */
-export interface Known {
-  /** A column with the event's number in the store. */
+/** Tests of parts of an expression that the segment index decides, without reading the event. */
+export interface ExactTests {
+  /** Column with the event's row number. */
   readonly row: Sql;
-  readonly decided: ReadonlyMap<SearchExpression, Decided>;
+  readonly tests: ReadonlyMap<SearchExpression, ExactTest>;
 }
 
 /** As `searchFilter`, but never NULL. */
@@ -21,30 +21,30 @@ export function searchPredicate(expression: SearchExpression, relation: Relation
 }
 
 /**
- * Whether a row is found, over the columns of `relation`; NULL stands for false, for DuckDB looks for a plain comparison in the
- * stored data itself.
- * @param known of the rows, when they are events as they lie in the store
- * @param expression without subsearches, tags, event types and time modifiers: see `resolveSearch`
+ * The condition that a row matches, over the columns of `relation`. NULL stands for false, because DuckDB pushes only plain
+ * comparisons down into its storage.
+ * @param expression resolved by `resolveSearch`: without subsearches, tags, event types and time modifiers
+ * @param exact for events straight from the store
  */
-export function searchFilter(expression: SearchExpression, relation: Relation, known?: Known): Sql {
-  const decided = known?.decided.get(expression);
-  if (known !== undefined && decided !== undefined) {
-    return sql`(${decided(known.row, searchPredicate(expression, relation))})`;
+export function searchFilter(expression: SearchExpression, relation: Relation, exact?: ExactTests): Sql {
+  const test = exact?.tests.get(expression);
+  if (exact !== undefined && test !== undefined) {
+    return sql`(${test(exact.row, searchPredicate(expression, relation))})`;
   }
   switch (expression.node) {
     case "all":
       return raw("true");
     case "and":
-      return connected(
-        expression.operands.map((operand) => searchFilter(operand, relation, known)),
+      return connect(
+        expression.operands.map((operand) => searchFilter(operand, relation, exact)),
         " AND ",
       );
     case "or":
-      return connected(alternatives(expression.operands, relation, known), " OR ");
+      return connect(compileAlternatives(expression.operands, relation, exact), " OR ");
     case "not":
-      return sql`(NOT coalesce(${searchFilter(expression.operand, relation, known)}, false))`;
+      return sql`(NOT coalesce(${searchFilter(expression.operand, relation, exact)}, false))`;
     case "term": {
-      // Rows of reports have no text, but `*` is true of them too.
+      // `*` also matches rows of reports, which have no `_raw`.
       if (/^\*+$/.test(expression.value.text)) return raw("true");
       const text = columnOf(relation, "_raw");
       return text === undefined ? raw("false") : termMatches(expression, textOf(fieldValue(text)));
@@ -59,18 +59,18 @@ export function searchFilter(expression: SearchExpression, relation: Relation, k
   }
 }
 
-function connected(pieces: readonly Sql[], operator: string): Sql {
+function connect(pieces: readonly Sql[], operator: string): Sql {
   return sql`(${joined(pieces, operator)})`;
 }
 
-/** From how many words on they are looked for together. */
-const MANY_WORDS = 8;
+/** From this many words on, one list lookup replaces single tests. */
+const WORD_LIST_THRESHOLD = 8;
 
-/** Many values of one field, and many words, are looked for together: subsearches make thousands of them. */
-function alternatives(
+/** The operands of OR. Combines values of one field, and many words, into lists: subsearches produce thousands of them. */
+function compileAlternatives(
   operands: readonly SearchExpression[],
   relation: Relation,
-  known: Known | undefined,
+  exact: ExactTests | undefined,
 ): Sql[] {
   const values = new Map<string, SearchValue[]>();
   const others: SearchExpression[] = [];
@@ -82,16 +82,15 @@ function alternatives(
       else list.push(operand.value);
     }
   }
-  const words = others.filter((operand) => wordOf(operand) !== undefined && !known?.decided.has(operand));
+  const words = others.filter((operand) => wordOf(operand) !== undefined && !exact?.tests.has(operand));
   const text = columnOf(relation, "_raw");
-  const together = text !== undefined && words.length >= MANY_WORDS ? words : [];
-  const isTogether = new Set(together);
-  const alone = others.filter((operand) => !isTogether.has(operand));
-  const found = together.flatMap((operand) => wordOf(operand) ?? []);
+  const listed = new Set(text !== undefined && words.length >= WORD_LIST_THRESHOLD ? words : []);
+  const single = others.filter((operand) => !listed.has(operand));
+  const wordList = [...listed].flatMap((operand) => wordOf(operand) ?? []);
   return [
     ...[...values].map(([field, list]) => sql`(${isOneOf(field, list, relation)})`),
-    ...(text === undefined || found.length === 0 ? [] : [hasAnyWord(found, textOf(fieldValue(text)))]),
-    ...alone.map((operand) => searchFilter(operand, relation, known)),
+    ...(text === undefined || wordList.length === 0 ? [] : [hasAnyWord(wordList, textOf(fieldValue(text)))]),
+    ...single.map((operand) => searchFilter(operand, relation, exact)),
   ];
 }
 

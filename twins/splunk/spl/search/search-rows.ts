@@ -1,64 +1,67 @@
-/** What a search expression finds: among the events, or among the rows so far. */
+/** Runs a search expression on the events, or on the rows of the preceding command. */
 import { identifier, type Sql, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, filter, type Relation } from "../relation/relation.ts";
 import { numberOf } from "../relation/typed.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import type { TimeRange } from "../time/time-range.ts";
-import { accessExpression, accessibleRange, inIndexes } from "./event-access.ts";
 import { eventsRelation, ROW_COLUMN } from "./events.ts";
-import { amongIndexes, namesIndexes, withKnownIndexes } from "./indexes.ts";
+import { eventsOfIndexes, namesIndexes, withKnownIndexes } from "./indexes.ts";
+import { prefilter } from "./prefilter.ts";
 import { resolveSearch } from "./resolve-search.ts";
-import { type Known, searchFilter } from "./search-predicate.ts";
-import { sieve } from "./sieve.ts";
+import { accessExpression, indexPatterns, limitRange } from "./restrict-access.ts";
+import { type ExactTests, searchFilter } from "./search-predicate.ts";
 
-/** The events that an expression finds, newest first: in its own time range, else the context's; in the default indexes if it names none. */
+/** The matching events, newest first. Time range and indexes default to the context's range and the default indexes. */
 export async function searchEvents(expression: SearchExpression, context: SearchContext): Promise<Relation> {
   const { found: asked, times } = await resolveSearch(expression, context);
-  const named = namesIndexes(asked) ? asked : both(defaultIndexes(context), asked);
-  const found = await withKnownIndexes(await accessible(named, context), context);
-  const sieved = await sieve(found, context);
-  const range = accessibleRange(times.events ?? context.range, context);
-  const passing = eventsRelation(context.within(range), undefined, sieved?.among);
-  const events = sieved?.atMost === undefined ? passing : { ...passing, maxRows: sieved.atMost };
-  const indexed = between(events, "_indextime", times.indexed);
-  const known = sieved && { row: identifier(ROW_COLUMN), decided: sieved.decided };
-  const predicate = allOf([...indexed, ...predicateOf(found, events, known)]);
+  const named = namesIndexes(asked) ? asked : and(defaultIndexes(context), asked);
+  const found = await withKnownIndexes(await restrictToAccess(named, context), context);
+  const prefiltered = await prefilter(found, context);
+  const range = limitRange(times.events ?? context.range, context);
+  const passing = eventsRelation(context.within(range), undefined, prefiltered?.candidates);
+  const events = prefiltered?.maxRows === undefined ? passing : { ...passing, maxRows: prefiltered.maxRows };
+  const indexed = timeConditions(events, "_indextime", times.indexed);
+  const known = prefiltered && { row: identifier(ROW_COLUMN), tests: prefiltered.exact };
+  const predicate = conjunction([...indexed, ...predicateOf(found, events, known)]);
   if (predicate === undefined) return events;
   const rows = filter(events, predicate);
   return { ...rows, candidates: { of: rows.select, passing: events, predicate } };
 }
 
 function defaultIndexes({ access, knowledge }: SearchContext): SearchExpression {
-  return access === undefined ? amongIndexes(knowledge.defaultIndexes()) : inIndexes(access.defaults);
+  return access === undefined ? eventsOfIndexes(knowledge.defaultIndexes()) : indexPatterns(access.defaults);
 }
 
-/** With what whoever searches may see. */
-async function accessible(expression: SearchExpression, context: SearchContext): Promise<SearchExpression> {
+/** Adds the restrictions of the user's roles. */
+async function restrictToAccess(
+  expression: SearchExpression,
+  context: SearchContext,
+): Promise<SearchExpression> {
   const allowed = accessExpression(context);
-  return allowed === undefined ? expression : both((await resolveSearch(allowed, context)).found, expression);
+  return allowed === undefined ? expression : and((await resolveSearch(allowed, context)).found, expression);
 }
 
-function both(one: SearchExpression, other: SearchExpression): SearchExpression {
+function and(one: SearchExpression, other: SearchExpression): SearchExpression {
   return other.node === "all" ? one : { node: "and", operands: [one, other] };
 }
 
-/** The rows that an expression finds. Time modifiers look at their `_time`. */
+/** The matching rows. Time modifiers apply to `_time`. */
 export async function searchRows(
   expression: SearchExpression,
   rows: Relation,
   context: SearchContext,
 ): Promise<Relation> {
-  return filtered(rows, await conditionsOf(expression, rows, context));
+  return filterBy(rows, await conditionsOf(expression, rows, context));
 }
 
-/** Whether an expression finds a row: never NULL. */
+/** The condition that a row matches; never NULL. */
 export async function searchCondition(
   expression: SearchExpression,
   rows: Relation,
   context: SearchContext,
 ): Promise<Sql> {
-  const all = allOf(await conditionsOf(expression, rows, context));
+  const all = conjunction(await conditionsOf(expression, rows, context));
   return all === undefined ? sql`true` : sql`coalesce(${all}, false)`;
 }
 
@@ -68,25 +71,28 @@ async function conditionsOf(
   context: SearchContext,
 ): Promise<Sql[]> {
   const { found, times } = await resolveSearch(expression, context);
-  const timed = [...between(rows, "_time", times.events), ...between(rows, "_indextime", times.indexed)];
+  const timed = [
+    ...timeConditions(rows, "_time", times.events),
+    ...timeConditions(rows, "_indextime", times.indexed),
+  ];
   return [...timed, ...predicateOf(found, rows)];
 }
 
-function predicateOf(found: SearchExpression, rows: Relation, known?: Known): Sql[] {
+function predicateOf(found: SearchExpression, rows: Relation, known?: ExactTests): Sql[] {
   return found.node === "all" ? [] : [searchFilter(found, rows, known)];
 }
 
-function filtered(rows: Relation, predicates: readonly Sql[]): Relation {
-  const predicate = allOf(predicates);
+function filterBy(rows: Relation, predicates: readonly Sql[]): Relation {
+  const predicate = conjunction(predicates);
   return predicate === undefined ? rows : filter(rows, predicate);
 }
 
-function allOf(predicates: readonly Sql[]): Sql | undefined {
+function conjunction(predicates: readonly Sql[]): Sql | undefined {
   if (predicates.length === 0) return undefined;
   return sql`(${predicates.reduce((all, one) => sql`${all} AND ${one}`)})`;
 }
 
-function between(rows: Relation, field: string, range: TimeRange | undefined): Sql[] {
+function timeConditions(rows: Relation, field: string, range: TimeRange | undefined): Sql[] {
   const column = columnOf(rows, field);
   if (range === undefined) return [];
   if (column === undefined) return [sql`false`];

@@ -1,79 +1,91 @@
 /**
- * The index of the events' segments: which rows have a segment is answered as a row of bits, one for each event. Such sets are put
- * together in the database, and looked at for each event before anything else of it is read.
+ * The segment index: maps a segment to the rows that contain it, as a bitmap with one bit for each event. The database combines
+ * bitmaps, and tests them for each event before it reads any other column.
  */
+
+import type { FieldCatalog } from "@offhook/log-store/fields";
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
-import { isFrequent, rememberFrequent } from "./frequent-segments.ts";
-import { isAmong } from "./row-numbers.ts";
+import { rowIn } from "./row-numbers.ts";
 
-/** Rows of the index's table. */
+/** A set of rows, as an expression over the index. */
 export type RowSet =
-  /** Those with one of these segments. @param inText whether it must be in the event's text, or may be in its JSON */
+  /** Rows with one of these segments. `inText`: in the event's text, else possibly in its JSON only. */
   | { readonly kind: "words"; readonly words: readonly string[]; readonly inText: boolean }
-  /** Those with a segment of their text that is so. @param condition on `term` */
+  /** Rows with a segment in their text that meets `condition` on `term`. */
   | { readonly kind: "segments"; readonly condition: Sql }
   | { readonly kind: "and" | "or"; readonly sets: readonly RowSet[] }
   | { readonly kind: "not"; readonly set: RowSet };
 
-/** A set, as it goes into a statement: few rows by their numbers, or a bit for each row, two digits for each eight. */
-export type Found = { readonly rows: readonly string[] } | { readonly hex: string };
+/** An evaluated set, as it goes into a statement: few rows as numbers, else the bitmap in hexadecimal. */
+export type RowMatches = { readonly rows: readonly string[] } | { readonly hex: string };
 
-/** More rows than these are not looked up: their bits would not fit into a statement. */
-const MOST_ROWS = 64 << 20;
+/** Larger stores are not looked up: their bitmaps would not fit into a statement. */
+const MAX_ROWS = 64 << 20;
+
+/**
+ * Conditions known to select more rows than asked about: later searches need not count again. New events keep that true. After events
+ * are removed it may be outdated, which costs a scan but no match. Keyed by catalog: a store with other content has another one.
+ */
+const frequentByCatalog = new WeakMap<FieldCatalog, Set<string>>();
+const MAX_FREQUENT = 1_000;
+const MAX_KEY_LENGTH = 500;
 
 export class SegmentIndex {
-  /** Rows below it have their segments in the index, or are no more. */
+  /** Rows below it are indexed or removed. */
   readonly #end: number;
-  /** Whether there may be rows behind it that are found by their text alone. */
-  readonly hasMore: boolean;
+  /** Whether later rows exist, which only a scan of their text can find. */
+  readonly hasUnindexed: boolean;
   readonly #store: SearchContext["store"];
 
   constructor(store: SearchContext["store"], end: number, hasMore: boolean) {
     this.#store = store;
     this.#end = end;
-    this.hasMore = hasMore;
+    this.hasUnindexed = hasMore;
   }
 
-  /** `undefined` when the store has none, or nothing is in it. */
-  static of({ store }: SearchContext): SegmentIndex | undefined {
+  /** @returns `undefined` when the store has no index or an empty one */
+  static open({ store }: SearchContext): SegmentIndex | undefined {
     const { fields, segmentedRows, nextRow } = store;
-    if (fields.textIndex !== "raw" || segmentedRows === 0 || segmentedRows > MOST_ROWS) return undefined;
+    if (fields.textIndex !== "raw" || segmentedRows === 0 || segmentedRows > MAX_ROWS) return undefined;
     return new SegmentIndex(store, segmentedRows, segmentedRows < nextRow);
   }
 
-  /** Looks sets up: those of few rows in one statement, the others in one more. */
-  async look(sets: readonly RowSet[]): Promise<Found[]> {
+  /** Evaluates sets: those of few rows in one statement, the others in a second. */
+  async lookUp(sets: readonly RowSet[]): Promise<RowMatches[]> {
     const few = await this.#few(sets);
     const many = sets.filter((set) => !few.has(set));
     const bits = await this.#many(many);
     return sets.map((set) => few.get(set) ?? bits[many.indexOf(set)] ?? { rows: [] });
   }
 
-  async #many(sets: readonly RowSet[]): Promise<Found[]> {
+  async #many(sets: readonly RowSet[]): Promise<RowMatches[]> {
     if (sets.length === 0) return [];
     const texts = sets.map((set) => sql`hex(CAST(${this.#bits(set)} AS BLOB))`);
     const { rows } = await this.#store.query(sql`SELECT ${joined(texts, ", ")}`);
     return (rows[0] ?? []).map((text) => {
       const hex = typeof text === "string" ? text : "";
-      const numbers = numbersIn(hex);
+      const numbers = rowsInBits(hex);
       return numbers === undefined ? { hex } : { rows: numbers };
     });
   }
 
-  /** Those that are a part of the table, of few rows: to make bits of them takes several times as long. */
-  async #few(sets: readonly RowSet[]): Promise<ReadonlyMap<RowSet, Found>> {
-    const { fields } = this.#store;
+  /** Evaluates sets of few rows, without the bitmaps that would take several times as long. */
+  async #few(sets: readonly RowSet[]): Promise<ReadonlyMap<RowSet, RowMatches>> {
     const asked = sets.flatMap((set) => {
-      const condition = segmentsOf(set);
-      // Each of many words is in an event, as a rule.
-      const isMany = set.kind === "words" && set.words.length > FEW;
-      if (condition === undefined || isMany || isFrequent(fields, condition, FEW)) return [];
+      const condition = segmentCondition(set);
+      // A list of many words usually matches many rows.
+      const isMany = set.kind === "words" && set.words.length > MAX_LISTED_ROWS;
+      if (condition === undefined || isMany || this.#isFrequent(condition, MAX_LISTED_ROWS)) return [];
       return [{ set, condition }];
     });
-    const found = new Map<RowSet, Found>();
+    const found = new Map<RowSet, RowMatches>();
     if (asked.length === 0) return found;
-    const [most, limit, end] = [raw(String(FEW)), raw(String(FEW + 1)), raw(String(this.#end))];
+    const [most, limit, end] = [
+      raw(String(MAX_LISTED_ROWS)),
+      raw(String(MAX_LISTED_ROWS + 1)),
+      raw(String(this.#end)),
+    ];
     const lists = asked.map(
       ({ condition }) =>
         sql`(SELECT CASE WHEN count(*) <= ${most} THEN coalesce(string_agg(CAST(_row AS VARCHAR), ','), '') END
@@ -82,18 +94,17 @@ export class SegmentIndex {
     const { rows } = await this.#store.query(sql`SELECT ${joined(lists, ", ")}`);
     for (const [number, { set, condition }] of asked.entries()) {
       const list = rows[0]?.[number];
-      if (typeof list !== "string") rememberFrequent(fields, condition, FEW);
+      if (typeof list !== "string") this.#rememberFrequent(condition, MAX_LISTED_ROWS);
       else found.set(set, { rows: list === "" ? [] : list.split(",") });
     }
     return found;
   }
 
-  /** Which of the sets have no more rows than so many. */
-  async rare(sets: readonly RowSet[], most: number): Promise<RowSet[]> {
-    const { fields } = this.#store;
-    const conditions = sets.map(segmentsOf);
+  /** Returns the sets of at most `most` rows. */
+  async findRare(sets: readonly RowSet[], most: number): Promise<RowSet[]> {
+    const conditions = sets.map(segmentCondition);
     const counts = conditions.flatMap((condition, number) => {
-      if (condition === undefined || isFrequent(fields, condition, most)) return [];
+      if (condition === undefined || this.#isFrequent(condition, most)) return [];
       const limit = raw(String(most + 1));
       return sql`SELECT ${raw(String(number))} AS number, count(*) AS found FROM (SELECT _row FROM segments WHERE ${condition} LIMIT ${limit})`;
     });
@@ -102,41 +113,53 @@ export class SegmentIndex {
     return rows.flatMap(([number, found]) => {
       const condition = conditions[Number(number)];
       if (Number(found) <= most) return sets[Number(number)] ?? [];
-      if (condition !== undefined) rememberFrequent(fields, condition, most);
+      if (condition !== undefined) this.#rememberFrequent(condition, most);
       return [];
     });
   }
 
   /**
-   * Whether a row is in a set.
-   * @param row a column with the row's number
-   * @param elsewise whether a row is found that the index does not know yet
+   * Condition: whether a row is in a set.
+   * @param row column with the row number
+   * @param unindexed condition for rows that are not in the index yet
    */
-  has(found: Found, row: Sql, elsewise: Sql): Sql {
-    if ("rows" in found) return this.orElse(isAmong(row, found.rows), row, elsewise);
+  contains(found: RowMatches, row: Sql, unindexed: Sql): Sql {
+    if ("rows" in found) return this.orUnindexed(rowIn(row, found.rows), row, unindexed);
     const { hex } = found;
-    // Beyond the last bit there is none to be asked for.
+    // get_bit fails beyond the last bit.
     const isSet = sql`CASE WHEN ${row} < ${raw(String(this.#end))} THEN get_bit(CAST(unhex(${hex}) AS BIT), CAST(${row} AS INTEGER)) = 1 ELSE false END`;
-    const [first, last] = boundsOf(hex);
-    return this.orElse(
+    const [first, last] = bitBounds(hex);
+    return this.orUnindexed(
       sql`(${row} BETWEEN ${raw(String(first))} AND ${raw(String(last))} AND ${isSet})`,
       row,
-      elsewise,
+      unindexed,
     );
   }
 
-  /** How many rows are in a set, or may be; `undefined` when there may be very many. */
-  atMost(found: Found): number | undefined {
-    return "rows" in found && !this.hasMore ? found.rows.length : undefined;
+  #isFrequent(condition: Sql, most: number): boolean {
+    return frequentByCatalog.get(this.#store.fields)?.has(keyOf(condition, most)) ?? false;
   }
 
-  /** What is true of the rows that the index knows, and of the others. */
-  orElse(known: Sql, row: Sql, elsewise: Sql): Sql {
-    if (!this.hasMore) return known;
-    return sql`CASE WHEN ${row} < ${raw(String(this.#end))} THEN ${known} ELSE ${elsewise} END`;
+  #rememberFrequent(condition: Sql, most: number): void {
+    const key = keyOf(condition, most);
+    const keys = frequentByCatalog.get(this.#store.fields) ?? new Set();
+    if (keys.size >= MAX_FREQUENT) keys.clear();
+    if (key.length <= MAX_KEY_LENGTH) keys.add(key);
+    frequentByCatalog.set(this.#store.fields, keys);
   }
 
-  /** The bits of a set; NULL may stand for none. */
+  /** Upper bound of the rows in a set; `undefined` when there may be many. */
+  maxRows(found: RowMatches): number | undefined {
+    return "rows" in found && !this.hasUnindexed ? found.rows.length : undefined;
+  }
+
+  /** Combines a condition for indexed rows with one for the others. */
+  orUnindexed(known: Sql, row: Sql, unindexed: Sql): Sql {
+    if (!this.hasUnindexed) return known;
+    return sql`CASE WHEN ${row} < ${raw(String(this.#end))} THEN ${known} ELSE ${unindexed} END`;
+  }
+
+  /** The bitmap of a set; NULL may stand for the empty set. */
   #bits(set: RowSet): Sql {
     switch (set.kind) {
       case "and":
@@ -153,24 +176,28 @@ export class SegmentIndex {
         return sql`(~${this.#allBits(set.set)})`;
       default: {
         const [last, end] = [raw(String(this.#length - 1)), raw(String(this.#end))];
-        return sql`(SELECT bitstring_agg(_row, 0, ${last}) FROM segments WHERE ${segmentsOf(set) ?? raw("false")} AND _row < ${end})`;
+        return sql`(SELECT bitstring_agg(_row, 0, ${last}) FROM segments WHERE ${segmentCondition(set) ?? raw("false")} AND _row < ${end})`;
       }
     }
   }
 
-  /** Never NULL; to make bits of nothing takes longer than to look up a word. */
+  /** As `#bits`, but never NULL. Only where needed: building an empty bitmap takes longer than looking up a word. */
   #allBits(set: RowSet): Sql {
     return sql`coalesce(${this.#bits(set)}, bitstring('0', ${raw(String(this.#length))}))`;
   }
 
-  /** A whole number of bytes, so that none of them is filled up. */
+  /** Bits in whole bytes, so that no padding shifts them. */
   get #length(): number {
     return Math.ceil(this.#end / 8) * 8;
   }
 }
 
-/** The rows of the index's table that make up a set; `undefined` when it is made of others. */
-function segmentsOf(set: RowSet): Sql | undefined {
+function keyOf({ text, values }: Sql, most: number): string {
+  return `${most} ${text} ${JSON.stringify(values.map(String))}`;
+}
+
+/** Condition on the index's table for a plain set; `undefined` for a combined one. */
+function segmentCondition(set: RowSet): Sql | undefined {
   switch (set.kind) {
     case "words": {
       const words = set.words.map((word) => sql`lower(${word})`);
@@ -183,22 +210,22 @@ function segmentsOf(set: RowSet): Sql | undefined {
   }
 }
 
-/** So few rows are known by their numbers. */
-const FEW = 32;
+/** Sets of at most so many rows are listed by number. */
+const MAX_LISTED_ROWS = 32;
 
-/** The rows of a set as SQL writes them; `undefined` when there are many. */
-function numbersIn(hex: string): string[] | undefined {
+/** The row numbers in a bitmap, as SQL literals; `undefined` when there are many. */
+function rowsInBits(hex: string): string[] | undefined {
   const numbers: string[] = [];
   for (const { 0: digit, index } of hex.matchAll(/[^0]/g)) {
     const bits = Number.parseInt(digit, 16);
     for (let bit = 0; bit < 4; bit++) if ((bits >> (3 - bit)) & 1) numbers.push(String(index * 4 + bit));
-    if (numbers.length > FEW) return undefined;
+    if (numbers.length > MAX_LISTED_ROWS) return undefined;
   }
   return numbers;
 }
 
-/** The first row of a set and the last, or rows close before and behind them. */
-function boundsOf(hex: string): [first: number, last: number] {
+/** Bounds of the rows in a bitmap, to the nearest hexadecimal digit. */
+function bitBounds(hex: string): [first: number, last: number] {
   let last = hex.length - 1;
   while (last > 0 && hex.charCodeAt(last) === 48) last--;
   return [Math.max(0, hex.search(/[^0]/)) * 4, last * 4 + 3];

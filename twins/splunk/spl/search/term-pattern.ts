@@ -1,40 +1,43 @@
-/** Terms and phrases as patterns: their ends are where the text has a breaker. */
+/** Compiles terms and phrases to regular expressions that match between breakers. */
 import { ENCODED_BREAKERS, MAJOR_BREAKERS, MINOR_BREAKERS } from "@offhook/log-store/text/segments";
+import type { SearchExpression } from "../syntax/ast.ts";
 
 const LONG_BREAKERS = `--|${ENCODED_BREAKERS}`;
-const breaks = { any: `[${MAJOR_BREAKERS}${MINOR_BREAKERS}]`, major: `[${MAJOR_BREAKERS}]` };
+const breakerClass = { any: `[${MAJOR_BREAKERS}${MINOR_BREAKERS}]`, major: `[${MAJOR_BREAKERS}]` };
 const minorBreaker = new RegExp(`[${MINOR_BREAKERS}]`);
 const breaker = new RegExp(`[${MAJOR_BREAKERS}${MINOR_BREAKERS}]`);
 const withinTerm = `[^${MAJOR_BREAKERS}]*`;
 
-/** A text has the term if it has `tail` behind one of `start`, or a breaker of several characters stands at one of the ends. */
+type TermMode = Extract<SearchExpression, { node: "term" }>["mode"];
+
+/** A text has the term if it has `tail` after one of `start`; the long forms also accept breakers of several characters. */
 export interface TermPattern {
-  /** What the text has in it, in this order; case as written. */
+  /** Literal parts, in order; case as written. */
   literals: readonly string[];
-  /** For RE2: the term without what stands before it. */
+  /** RE2 pattern of the term and its end. */
   tail: string;
-  /** The same, and a breaker of several characters may end it: few texts have one. */
+  /** As `tail`, with breakers of several characters, which few texts have. */
   longTail: string;
-  /** What stands before the term, without and with breakers of several characters; `undefined`: it does not matter. */
+  /** RE2 pattern of what precedes the term, without and with breakers of several characters; `undefined`: anything. */
   start: { any: string; long: string } | undefined;
 }
 
 /**
- * A term or a phrase as patterns: its ends are where the text has a breaker, or they are breakers themselves. `*` stands for
- * characters that are no major breakers; at an end it lets the term go on.
- * @param whole the term is what stands between two major breakers (`TERM`), unless it has no minor breaker itself
- * @returns `undefined`: every text has it
+ * The pattern of a term or phrase: it begins and ends at a breaker of the text, or with a breaker of its own. `*` matches anything but
+ * major breakers; at an end, it leaves that end open.
+ * @param mode `term`: ends must be major breakers (`TERM`), if the term contains a minor breaker
+ * @returns `undefined` when every text matches
  */
-export function termPattern(text: string, whole: boolean): TermPattern | undefined {
+export function termPattern(text: string, mode: TermMode): TermPattern | undefined {
   const literals = text.split(/\*+/).filter((part) => part !== "");
   if (literals.length === 0) return undefined;
-  const isWhole = whole && minorBreaker.test(text);
-  const ends = isWhole ? breaks.major : breaks.any;
+  const isWhole = mode === "term" && minorBreaker.test(text);
+  const ends = isWhole ? breakerClass.major : breakerClass.any;
   const first = text.charAt(0);
   const last = text.charAt(text.length - 1);
   const opensBefore = first === "*" || (!isWhole && breaker.test(first));
   const opensAfter = last === "*" || (!isWhole && breaker.test(last));
-  const inner = literals.map(quoted).join(withinTerm);
+  const inner = literals.map(escapeRegex).join(withinTerm);
   return {
     literals,
     tail: opensAfter ? inner : `${inner}(?:$|${ends})`,
@@ -43,7 +46,7 @@ export function termPattern(text: string, whole: boolean): TermPattern | undefin
   };
 }
 
-/** The text for a pattern, with nothing in it that means something there. */
-export function quoted(text: string): string {
+/** Escapes a literal for use in a regular expression. */
+export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}-]/g, "\\$&");
 }

@@ -12,74 +12,74 @@ import type { TimeRange } from "../time/time-range.ts";
 
 export type TimeModifier = Extract<SearchExpression, { node: "time" }>;
 
-/** What the modifiers of a search say; what they do not is `undefined`. */
+/** The time ranges that a search's modifiers set; `undefined` when they set none. */
 export interface SearchTimes {
   readonly events: TimeRange | undefined;
   readonly indexed: TimeRange | undefined;
 }
 
-type Read = (value: string, options: TimeOptions) => number;
+type ModifierReader = (value: string, options: TimeOptions) => number;
 
 const DEFAULT_FORMAT = "%m/%d/%Y:%H:%M:%S";
-const moment: Read = resolveTime;
-const formatted: Read = (value, options) =>
+const readTime: ModifierReader = resolveTime;
+const readFormatted: ModifierReader = (value, options) =>
   resolveTime(value, { ...options, format: options.format ?? DEFAULT_FORMAT });
-const epoch: Read = (value) => Number(counted(value)) * 1000;
-const ago =
-  (unit: string): Read =>
+const readEpoch: ModifierReader = (value) => Number(requireCount(value)) * 1000;
+const readAgo =
+  (unit: string): ModifierReader =>
   (value, { format: _, ...options }) =>
-    resolveTime(`-${counted(value)}${unit}`, options);
+    resolveTime(`-${requireCount(value)}${unit}`, options);
 
-const starts = lookupTable<Read>({
-  earliest: moment,
-  starttime: formatted,
-  starttimeu: epoch,
-  startdaysago: ago("d"),
-  starthoursago: ago("h"),
-  startminutesago: ago("m"),
-  startmonthsago: ago("mon"),
+const startModifiers = lookupTable<ModifierReader>({
+  earliest: readTime,
+  starttime: readFormatted,
+  starttimeu: readEpoch,
+  startdaysago: readAgo("d"),
+  starthoursago: readAgo("h"),
+  startminutesago: readAgo("m"),
+  startmonthsago: readAgo("mon"),
 });
-const ends = lookupTable<Read>({
-  latest: moment,
-  endtime: formatted,
-  endtimeu: epoch,
-  enddaysago: ago("d"),
-  endhoursago: ago("h"),
-  endminutesago: ago("m"),
-  endmonthsago: ago("mon"),
+const endModifiers = lookupTable<ModifierReader>({
+  latest: readTime,
+  endtime: readFormatted,
+  endtimeu: readEpoch,
+  enddaysago: readAgo("d"),
+  endhoursago: readAgo("h"),
+  endminutesago: readAgo("m"),
+  endmonthsago: readAgo("mon"),
 });
-const spansMs = lookupTable<number>({
+const spanModifiersMs = lookupTable<number>({
   searchtimespandays: 86_400_000,
   searchtimespanhours: 3_600_000,
   searchtimespanminutes: 60_000,
 });
 
-/** Of several modifiers of the same kind, the last counts. @throws SplError */
+/** Reads time modifiers; of several of one kind, the last counts. @throws SplError */
 export function timesOf(
   modifiers: readonly TimeModifier[],
   { nowMs, timeZone }: Pick<SearchContext, "nowMs" | "timeZone">,
 ): SearchTimes {
   const format = modifiers.findLast(({ modifier }) => modifier === "timeformat")?.value;
   const options = { nowMs, timeZone, ...(format === undefined ? {} : { format }) };
-  const last = (reads: Record<string, Read>): number | undefined => {
+  const last = (reads: Record<string, ModifierReader>): number | undefined => {
     const said = modifiers.findLast(({ modifier }) => Object.hasOwn(reads, modifier));
     const read = said === undefined ? undefined : reads[said.modifier];
-    return said === undefined || read === undefined ? undefined : valueOfTerm(said, read, options);
+    return said === undefined || read === undefined ? undefined : readModifier(said, read, options);
   };
   const spanned = last(
     Object.fromEntries(
-      Object.entries(spansMs).map(
-        ([name, ms]) => [name, (value: string) => Number(counted(value)) * ms] as const,
+      Object.entries(spanModifiersMs).map(
+        ([name, ms]) => [name, (value: string) => Number(requireCount(value)) * ms] as const,
       ),
     ),
   );
   return {
-    events: rangeOf(last(starts), last(ends), spanned, nowMs),
-    indexed: indexRange(last({ _index_earliest: moment }), last({ _index_latest: moment })),
+    events: rangeOf(last(startModifiers), last(endModifiers), spanned, nowMs),
+    indexed: indexRange(last({ _index_earliest: readTime }), last({ _index_latest: readTime })),
   };
 }
 
-/** A range that says its start alone ends now; one that says its end alone has no start. @throws SplError of phase `run` */
+/** A range without an end ends now; one without a start is open. @throws SplError of phase `run` */
 function rangeOf(
   earliestMs: number | undefined,
   latestMs: number | undefined,
@@ -87,9 +87,9 @@ function rangeOf(
   nowMs: number,
 ): TimeRange | undefined {
   if (earliestMs !== undefined) {
-    if (latestMs !== undefined && earliestMs > latestMs) throw inverted(earliestMs, latestMs);
+    if (latestMs !== undefined && earliestMs > latestMs) throw invertedRange(earliestMs, latestMs);
     const endMs = spanMs === undefined ? nowMs : earliestMs + spanMs;
-    // `earliest=0` is all time, which begins with the first event.
+    // `earliest=0` means no lower bound.
     return { earliestMs: earliestMs === 0 ? undefined : earliestMs, latestMs: latestMs ?? endMs };
   }
   if (spanMs !== undefined) {
@@ -99,7 +99,7 @@ function rangeOf(
   return latestMs === undefined ? undefined : { earliestMs: undefined, latestMs };
 }
 
-function inverted(earliestMs: number, latestMs: number): SplError {
+function invertedRange(earliestMs: number, latestMs: number): SplError {
   const [start, end] = [earliestMs, latestMs].map((ms) => Math.floor(ms / 1000));
   return new SplError(
     `Error in 'search' command: Unable to parse the search: Invalid time bounds in search: start=${start} > end=${end}.`,
@@ -111,7 +111,7 @@ function indexRange(earliestMs: number | undefined, latestMs: number | undefined
   return earliestMs === undefined && latestMs === undefined ? undefined : { earliestMs, latestMs };
 }
 
-function valueOfTerm({ modifier, value }: TimeModifier, read: Read, options: TimeOptions): number {
+function readModifier({ modifier, value }: TimeModifier, read: ModifierReader, options: TimeOptions): number {
   try {
     return read(value, options);
   } catch (error) {
@@ -121,8 +121,8 @@ function valueOfTerm({ modifier, value }: TimeModifier, read: Read, options: Tim
   }
 }
 
-/** The text, if it counts something. */
-function counted(text: string): string {
+/** Requires a whole number. @throws InvalidTime */
+function requireCount(text: string): string {
   if (!/^\d{1,12}$/.test(text)) throw new InvalidTime(text, "A whole number is expected.");
   return text;
 }

@@ -1,4 +1,4 @@
-/** Which events somebody finds at all, whatever they search for: what their roles let them see. */
+/** Restricts searches to the events that the user's roles may see. */
 import type { SearchContext } from "../context/search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { parseSearchExpression } from "../syntax/parse-text.ts";
@@ -7,37 +7,37 @@ import type { TimeRange } from "../time/time-range.ts";
 const all: SearchExpression = { node: "all" };
 const none: SearchExpression = { node: "not", operand: all };
 
-/** What an event has to meet before anybody asks; `undefined`: nothing. @throws SplError */
+/** The condition that every visible event meets; `undefined`: none. @throws SplError */
 export function accessExpression({ access, parse }: SearchContext): SearchExpression | undefined {
   if (access === undefined) return undefined;
   const { allowed, disallowed, filter } = access;
   const isOpen = allowed.includes("*") && allowed.includes("_*");
   const operands = [
-    ...(isOpen ? [] : [inIndexes(allowed)]),
-    ...(disallowed.length === 0 ? [] : [{ node: "not", operand: inIndexes(disallowed) } as const]),
+    ...(isOpen ? [] : [indexPatterns(allowed)]),
+    ...(disallowed.length === 0 ? [] : [{ node: "not", operand: indexPatterns(disallowed) } as const]),
     ...(filter === "" ? [] : [parseSearchExpression(filter, parse)]),
   ];
   const [only] = operands;
   return operands.length > 1 ? { node: "and", operands } : only;
 }
 
-/** The events of indexes whose names fit one of the patterns: `*` at its beginning stands for no internal one. */
-export function inIndexes(patterns: readonly string[]): SearchExpression {
+/** Events of the indexes that match a pattern. A leading `*` does not match internal indexes. */
+export function indexPatterns(patterns: readonly string[]): SearchExpression {
   const operands = patterns.map((pattern): SearchExpression => {
-    if (!pattern.startsWith("*")) return like(pattern);
-    return { node: "and", operands: [like(pattern), { node: "not", operand: like("_*") }] };
+    if (!pattern.startsWith("*")) return indexLike(pattern);
+    return { node: "and", operands: [indexLike(pattern), { node: "not", operand: indexLike("_*") }] };
   });
   const [only = none] = operands;
   return operands.length > 1 ? { node: "or", operands } : only;
 }
 
-function like(text: string): SearchExpression {
+function indexLike(text: string): SearchExpression {
   const value = { text, quoted: true };
   return { node: "comparison", field: "index", comparator: "=", value, mode: "plain" };
 }
 
-/** As much of a range as may be looked at. */
-export function accessibleRange(range: TimeRange, { access, nowMs, warn }: SearchContext): TimeRange {
+/** The part of a time range that the user may search; warns when it is cut. */
+export function limitRange(range: TimeRange, { access, nowMs, warn }: SearchContext): TimeRange {
   const { windowS, earliestS } = access ?? {};
   if (windowS === undefined && earliestS === undefined) return range;
   const { earliestMs = -Infinity, latestMs } = range;
