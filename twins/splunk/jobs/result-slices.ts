@@ -70,7 +70,7 @@ async function* sliceEvents(
   const { offset, firstRows } = range;
   const end = endOf(range);
   if (offset !== 0) {
-    const cursor = await newContext().hold(selectEventKeys(relation, deferred, raw("true"), end));
+    const cursor = await newContext().openCursor(selectEventKeys(relation, deferred, raw("true"), end));
     yield* readCursor(
       relation,
       cursor,
@@ -90,7 +90,7 @@ async function* sliceEvents(
   yield { fields: relation.columns, rows: shown, from: 0, hasMore };
   if (!hasMore) return;
   const others = sql`NOT ${rowIn(identifier(ROW), numbers)}`;
-  const cursor = await newContext().hold(selectEventKeys(relation, deferred, others, end - size));
+  const cursor = await newContext().openCursor(selectEventKeys(relation, deferred, others, end - size));
   const rest = { ...range, offset: 0, count: end - size };
   yield* readCursor(
     relation,
@@ -115,7 +115,7 @@ async function* sliceOtherRows(
     yield slicePart(few, range);
     return;
   }
-  const cursor = await newContext().hold(selectRows(relation, end));
+  const cursor = await newContext().openCursor(selectRows(relation, end));
   yield* readCursor(
     relation,
     cursor,
@@ -167,7 +167,7 @@ async function* readCursor(
       const which = sql`WHERE "#order0" >= CAST(${from} AS BIGINT) AND "#order0" < CAST(${next} AS BIGINT)`;
       const { columns, kind } = relation;
       const slice: Relation = { columns, kind, select: select(which), order: numberOrder };
-      const { fields, rows } = await newContext().runHeld(cursor, slice, size);
+      const { fields, rows } = await newContext().runOn(cursor, slice, size);
       yield { fields, rows, from: before + from, hasMore: next < to };
       size = nextSize(rows);
       from = next;

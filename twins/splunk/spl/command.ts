@@ -1,4 +1,4 @@
-/** A command of SPL: one file in `commands/`, one line in `commands/registry.ts`. */
+/** Definition of an SPL command: one file in `commands/`, one line in `commands/registry.ts`. */
 
 import type { SearchContext } from "./context/search-context.ts";
 import type { Relation } from "./relation/relation.ts";

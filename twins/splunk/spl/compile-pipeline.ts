@@ -1,4 +1,4 @@
-/** A pipeline as one relation: each command makes the next from the one before. */
+/** Compiles a pipeline into one relation. */
 
 import { compileCommand } from "./command.ts";
 import type { SearchContext } from "./context/search-context.ts";
@@ -6,17 +6,18 @@ import { materialize, materializeIfDeep } from "./relation/materialize.ts";
 import { noRows, type Relation } from "./relation/relation.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 
-/** Commands, and characters of SQL, that become one statement; DuckDB takes no statement that is nested deeper. */
-const statementCommands = 100;
-const statementLength = 500_000;
-/** Who looks on while a pipeline is compiled, which can take as long as its subsearches. */
+/** Most commands and characters of SQL in one statement: DuckDB limits how deep a statement may nest. */
+const MAX_STATEMENT_COMMANDS = 100;
+const MAX_STATEMENT_CHARACTERS = 500_000;
+
+/** Observes the compilation of a pipeline, which can take as long as its subsearches. */
 export interface CompileWatch {
-  /** Called before each command, which waits for it. */
+  /** Called and awaited before each command. */
   before(): Promise<void>;
   after(relation: Relation): void;
 }
 
-/** @param input rows that the pipeline goes on with (`appendpipe`); none at the start of a search */
+/** @param input rows the pipeline starts from (`appendpipe`); none at the start of a search @throws SplError */
 export async function compilePipeline(
   { commands }: Pick<Pipeline, "commands">,
   context: SearchContext,
@@ -30,8 +31,8 @@ export async function compilePipeline(
     relation = await materializeIfDeep(await compileCommand(command, relation, context), context);
     watch?.after(relation);
     compiled++;
-    if (compiled < statementCommands && lengthOf(relation) < statementLength) continue;
-    relation = await materialize(relation, context, `${statementCommands} commands`);
+    if (compiled < MAX_STATEMENT_COMMANDS && lengthOf(relation) < MAX_STATEMENT_CHARACTERS) continue;
+    relation = await materialize(relation, context, `${MAX_STATEMENT_COMMANDS} commands`);
     compiled = 0;
   }
   return relation;

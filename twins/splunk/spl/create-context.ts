@@ -1,5 +1,4 @@
-/** Makes what a search runs in. */
-
+/** Creates the context that a search is compiled and run in. */
 import { withNeededColumns } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql } from "@offhook/log-store/sql";
 import { type LogReader, QueryInterrupted, type QueryOptions } from "@offhook/log-store/store/log-store";
@@ -8,7 +7,7 @@ import { compilePipeline } from "./compile-pipeline.ts";
 import type { EventAccess } from "./context/event-access.ts";
 import type { Knowledge } from "./context/knowledge.ts";
 import type { SearchContext, SearchLimits } from "./context/search-context.ts";
-import { countOf, finalized, truncated } from "./context/subsearch-limit.ts";
+import { countOf, finalizedMessage, truncatedMessage } from "./context/subsearch-limit.ts";
 import { selectFirst } from "./relation/order.ts";
 import type { Relation } from "./relation/relation.ts";
 import type { Rows } from "./relation/rows.ts";
@@ -27,24 +26,24 @@ export interface ContextOptions {
   sid: string;
   user: string;
   app: string;
-  /** Default: any. */
+  /** Which events the user may see. Default: all. */
   access?: EventAccess;
   /** Ends every statement of the search. */
   signal: AbortSignal;
-  /** How long the whole search may take, from now on. */
+  /** How long the whole search may take from now. */
   deadlineMs: number;
   parse(search: string): Pipeline;
   warn(message: SearchMessage): void;
   /** Called with each statement before it runs. */
   ran?(statement: string): void;
-  /** Called while a statement runs, with the share of it that is done. */
+  /** Called while a statement runs, with its progress from 0 to 1. */
   progress?(share: number): void;
 }
 
 export function createSearchContext(options: ContextOptions): SearchContext {
   const endsAt = performance.now() + options.deadlineMs;
   const { knowledge, nowMs, timeZone, limits, sid, user, app, access } = options;
-  const store = endingWith(options, endsAt);
+  const store = withDeadline(options, endsAt);
   const shared = { store, knowledge, nowMs, timeZone, limits, sid, user, app, access };
   const startedAt = performance.now();
   const throwIfOver = () => {
@@ -58,17 +57,16 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     warned.add(message.text);
     options.warn(message);
   };
-  /** Sends a statement on its way. */
-  const ask = <Answer>(
+  const send = <Answer>(
     select: Sql,
     deadlineMs: number,
-    send: (statement: Sql, options: QueryOptions) => Promise<Answer>,
+    query: (statement: Sql, options: QueryOptions) => Promise<Answer>,
   ): Promise<Answer> => {
     const statement = renumberLambdas(withNeededColumns(select));
     options.ran?.(statement.text);
     const { progress, signal } = options;
     const ending = { signal, deadlineMs: Math.max(1, deadlineMs) };
-    return send(statement, progress === undefined ? ending : { ...ending, progress });
+    return query(statement, progress === undefined ? ending : { ...ending, progress });
   };
   const left = () => endsAt - performance.now();
   const run = async (
@@ -85,7 +83,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
             columns.map(({ column }) => identifier(column)),
             ", ",
           );
-    const { rows } = await ask(selectFirst(relation, items, maxRows), deadlineMs, (one, how) =>
+    const { rows } = await send(selectFirst(relation, items, maxRows), deadlineMs, (one, how) =>
       from.query(one, how),
     );
     return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };
@@ -97,27 +95,27 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     warn,
     throwIfOver,
     run: (relation, maxRows) => run(relation, maxRows),
-    hold: (select) => ask(select, left(), (statement, how) => store.openCursor(statement, how)),
-    runHeld: (held, relation, maxRows) => run(relation, maxRows, left(), held),
+    openCursor: (select) => send(select, left(), (statement, how) => store.openCursor(statement, how)),
+    runOn: (cursor, relation, maxRows) => run(relation, maxRows, left(), cursor),
     within: (other, savedSearch) =>
       context(other, savedSearch === undefined ? savedSearches : [...savedSearches, savedSearch]),
     parse: options.parse,
     subrelation: (pipeline) => compilePipeline(pipeline, context(range, savedSearches)),
     async subsearch(pipeline, { maxRows = 0, maxMs = 0 } = {}) {
-      const most = maxRows || limits.subsearchMaxRows;
+      const limit = maxRows || limits.subsearchMaxRows;
       const relation = await compilePipeline(pipeline, context(range, savedSearches));
-      const longest = Math.min(maxMs || limits.subsearchMaxMs, limits.subsearchMaxMs);
+      const limitMs = Math.min(maxMs || limits.subsearchMaxMs, limits.subsearchMaxMs);
       const leftMs = left();
       const own = relation.range === undefined ? {} : { range: relation.range };
       try {
-        const rows = await run(relation, most + 1, Math.min(longest, leftMs));
-        if (rows.rows.length <= most) return { ...rows, ...own };
-        warn(truncated(await countOf(relation, context(range, savedSearches)), most));
-        return { ...rows, ...own, rows: rows.rows.slice(0, most) };
+        const rows = await run(relation, limit + 1, Math.min(limitMs, leftMs));
+        if (rows.rows.length <= limit) return { ...rows, ...own };
+        warn(truncatedMessage(await countOf(relation, context(range, savedSearches)), limit));
+        return { ...rows, ...own, rows: rows.rows.slice(0, limit) };
       } catch (error) {
-        if (!(error instanceof QueryInterrupted) || error.reason !== "deadline" || longest >= leftMs)
+        if (!(error instanceof QueryInterrupted) || error.reason !== "deadline" || limitMs >= leftMs)
           throw error;
-        warn(finalized(longest));
+        warn(finalizedMessage(limitMs));
         return { fields: relation.columns, rows: [], ...own };
       }
     },
@@ -125,7 +123,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
   return context(options.range, []);
 }
 
-/** The store, whose every statement ends with the search: what a command asks while it is prepared, too. */
-function endingWith({ store, signal }: ContextOptions, endsAt: number): LogReader {
+/** The store with the deadline and the signal of the search on every statement, also those of commands that query it directly. */
+function withDeadline({ store, signal }: ContextOptions, endsAt: number): LogReader {
   return new StoreReader(store, () => ({ signal, deadlineMs: Math.max(1, endsAt - performance.now()) }));
 }

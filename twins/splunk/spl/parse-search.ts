@@ -1,4 +1,4 @@
-/** Reads a search: comments and macros first, then its commands. */
+/** Parses a search: comments and macros first, then its commands. */
 import { findCommand } from "./commands/registry.ts";
 import type { Knowledge } from "./context/knowledge.ts";
 import type { Pipeline } from "./syntax/ast.ts";

@@ -1,6 +1,6 @@
-/** What is wrong with a search, in splunkd's words. */
+/** Errors and messages of searches, in splunkd's words. */
 
-/** A message of a search, as its results and its job show it. */
+/** A message that the results and the job of a search show. */
 export interface SearchMessage {
   type: "FATAL" | "ERROR" | "WARN" | "INFO" | "DEBUG";
   text: string;
@@ -9,11 +9,11 @@ export interface SearchMessage {
 /** A search that cannot be run. */
 export class SplError extends Error {
   /**
-   * When it is found: `dispatch` while the search is parsed, so that no job is made (400); `run` when the job is at work, so
-   * that the job fails.
+   * `dispatch`: found while the search is parsed, so no job is created (400). `run`: found while the job runs, so the job
+   * fails.
    */
   readonly phase: "dispatch" | "run";
-  /** Where in the search, in UTF-16 units, when that is known. */
+  /** Position in the search, in UTF-16 units, if known. */
   readonly at: number | undefined;
   constructor(message: string, phase: "dispatch" | "run" = "dispatch", at?: number) {
     super(message);

@@ -2,7 +2,7 @@
 import { defineCommand } from "../command.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { text } from "../syntax/option-types.ts";
-import { summed, withColumnTotals } from "./totals.ts";
+import { totalColumns, withColumnTotals } from "./totals.ts";
 
 export const addcoltotals = defineCommand({
   name: "addcoltotals",
@@ -12,5 +12,5 @@ export const addcoltotals = defineCommand({
     const { labelfield, label = "Total" } = options;
     return { names, label: labelfield === undefined ? undefined : { field: labelfield, text: label } };
   },
-  compile: ({ names, label }, input) => withColumnTotals(input, summed(input, names), label),
+  compile: ({ names, label }, input) => withColumnTotals(input, totalColumns(input, names), label),
 });

@@ -2,7 +2,7 @@
 import { defineCommand } from "../command.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
-import { summed, withColumnTotals, withRowTotals } from "./totals.ts";
+import { totalColumns, withColumnTotals, withRowTotals } from "./totals.ts";
 
 const optionTypes = { row: boolean, col: boolean, labelfield: text, label: text, fieldname: text };
 
@@ -17,11 +17,11 @@ export const addtotals = defineCommand({
   },
   kindOf: ({ col }) => (col ? "report" : "streaming"),
   compile({ names, row, col, field, label }, input) {
-    const rows = row ? withRowTotals(input, summed(input, names), field) : input;
+    const rows = row ? withRowTotals(input, totalColumns(input, names), field) : input;
     if (!col) return rows;
     return withColumnTotals(
       rows,
-      summed(rows, names.length === 0 || !row ? names : [...names, field]),
+      totalColumns(rows, names.length === 0 || !row ? names : [...names, field]),
       label,
     );
   },

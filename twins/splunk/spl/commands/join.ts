@@ -2,7 +2,7 @@
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { withinLimit } from "../context/subsearch-limit.ts";
+import { limitSubsearch } from "../context/subsearch-limit.ts";
 import { withRowNumber } from "../relation/order.ts";
 import { orderByClause } from "../relation/order-keys.ts";
 import {
@@ -89,9 +89,10 @@ const FEW_COLUMNS = 8;
 /** What is joined with: in SQL, or run already where that costs less. */
 async function subsearchRows(found: Relation, context: SearchContext): Promise<Relation | Rows> {
   const max = context.limits.joinMaxRows;
-  if (found.kind === "events" || found.columns.length > FEW_COLUMNS) return withinLimit(found, max, context);
+  if (found.kind === "events" || found.columns.length > FEW_COLUMNS)
+    return limitSubsearch(found, max, context);
   const rows = await context.run(found, max + 1);
-  if (rows.rows.length > max) return withinLimit(found, max, context);
+  if (rows.rows.length > max) return limitSubsearch(found, max, context);
   return rows;
 }
 

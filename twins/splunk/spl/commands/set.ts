@@ -1,7 +1,7 @@
 /** `set`: what two searches have together, in common, or one of them alone. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { withinLimit } from "../context/subsearch-limit.ts";
+import { limitSubsearch } from "../context/subsearch-limit.ts";
 import { withRowNumber } from "../relation/order.ts";
 import { outputsOf, project, type Relation } from "../relation/relation.ts";
 import { concat } from "../relation/union.ts";
@@ -25,7 +25,7 @@ export const set = defineCommand({
     const sides = await Promise.all(
       [first, second].map(async ({ pipeline }, index) => {
         const rows = external(await context.subrelation(pipeline));
-        return marked(await withinLimit(rows, context.limits.joinMaxRows, context), index);
+        return marked(await limitSubsearch(rows, context.limits.joinMaxRows, context), index);
       }),
     );
     return distinct(concat(...sides), kept[operation]);

@@ -1,4 +1,4 @@
-/** The order that `sort` and `dedup … sortby` make. */
+/** Sort keys of `sort` and `dedup … sortby`. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { OrderKey } from "../relation/order-keys.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
@@ -7,7 +7,7 @@ import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
 export interface SortField {
   readonly name: string;
-  /** How values compare: `auto` sees for itself. */
+  /** How values compare; `auto` decides by the values. */
   readonly type: "auto" | "num" | "str" | "ip";
   readonly direction: OrderKey["direction"];
 }
@@ -18,8 +18,8 @@ export interface SortKey {
 }
 
 /**
- * `-a, +num(b) c`. A sign with a blank after it is for all that follow without one of their own.
- * @returns what stands at the end of the command
+ * Reads `-a, +num(b) c`. A sign followed by a blank holds for all later fields without a sign of their own.
+ * @returns the fields, and whether the command ends with `d` or `desc`
  */
 export function readSortFields(reader: ArgumentReader): { fields: SortField[]; reversed: boolean } {
   const fields: SortField[] = [];
@@ -47,7 +47,7 @@ export function readSortFields(reader: ArgumentReader): { fields: SortField[]; r
   }
 }
 
-/** `d` or `desc` as the last word. */
+/** Reads `d` or `desc` as the last word. */
 function isReversal(reader: ArgumentReader, possible: boolean): boolean {
   if (!possible || reader.peek(1).type !== "end") return false;
   return reader.keyword("d", "desc");
@@ -60,7 +60,7 @@ function signOf(text: string): SortField["direction"] | undefined {
 
 function sortField(text: string, direction: SortField["direction"]): SortField {
   const [, type = "auto", inner = text] = /^(auto|str|ip|num)\((.*)\)$/is.exec(text) ?? [];
-  return { name: unquoted(inner.trim()), type: sortType(type), direction };
+  return { name: unquote(inner.trim()), type: sortType(type), direction };
 }
 
 function sortType(text: string): SortField["type"] {
@@ -68,7 +68,7 @@ function sortType(text: string): SortField["type"] {
   return types.find((type) => type === text.toLowerCase()) ?? "auto";
 }
 
-function unquoted(name: string): string {
+function unquote(name: string): string {
   return /^(["']).*\1$/s.test(name) && name.length > 1 ? name.slice(1, -1) : name;
 }
 
@@ -76,7 +76,7 @@ export function opposite(direction: OrderKey["direction"]): OrderKey["direction"
   return direction === "ASC" ? "DESC" : "ASC";
 }
 
-/** Keys of `reordered`; a field that no row has makes none. NULL where a row has no value: it comes last either way. */
+/** Keys for `orderBy`. A field that the relation lacks has none. NULL marks a missing value, which comes last in either direction. */
 export function sortKeys(input: Relation, fields: readonly SortField[]): SortKey[] {
   return fields.flatMap(({ name, type, direction }) => {
     const column = columnOf(input, name);
@@ -94,7 +94,7 @@ function keysOf(value: Typed, type: SortField["type"]): Sql[] {
   return [kindOf(text), numberIn(text), addressIn(text), text];
 }
 
-/** A multi-value sorts as its values one after the other. */
+/** A multi-value sorts by its concatenated values. */
 function joinedText(value: Typed): Sql {
   const text = textOf(value);
   return value.multi ? sql`list_aggregate(${text}, 'string_agg', ${"\n"})` : text;
@@ -104,7 +104,7 @@ function numberIn(text: Sql): Sql {
   return numberOf({ type: "text", multi: false, sql: text });
 }
 
-/** Numbers before what is none. */
+/** Ranks numbers before other values. */
 function numberRank(text: Sql): Sql {
   return sql`CASE WHEN ${text} IS NOT NULL THEN (${numberIn(text)} IS NULL)::INTEGER END`;
 }
@@ -119,7 +119,7 @@ function addressRank(text: Sql): Sql {
   return sql`CASE WHEN ${text} IS NOT NULL THEN (NOT ${isAddress(text)})::INTEGER END`;
 }
 
-/** The four bytes of an IPv4 address as one number; NULL for what is none. */
+/** An IPv4 address as one number; NULL for other texts. */
 function addressIn(text: Sql): Sql {
   const bytes = mapList(sql`string_split(${text}, '.')`, (byte) => sql`CAST(${byte} AS BIGINT)`);
   const number = bindOnce(
@@ -130,8 +130,8 @@ function addressIn(text: Sql): Sql {
 }
 
 /**
- * Splunk compares each two values by what both are, which makes no order when they are of several kinds. Here the kinds come one after
- * the other as their first characters would have it: texts that begin before the digits, numbers, addresses, all other texts.
+ * Ranks values by kind. Splunk compares each pair of values by the kinds of both, which is no total order when kinds are mixed.
+ * Here the kinds follow each other by their first characters: texts that sort before digits, numbers, addresses, other texts.
  */
 function kindOf(text: Sql): Sql {
   return sql`CASE WHEN ${text} IS NULL THEN NULL WHEN ${numberIn(text)} IS NOT NULL THEN 1 WHEN ${text} < '0' THEN 0 WHEN ${isAddress(text)} THEN 2 ELSE 3 END`;

@@ -1,12 +1,12 @@
-/** What `addtotals` and `addcoltotals` add up. */
+/** Totals of rows and columns, for `addtotals` and `addcoltotals`. */
 import { identifier, joined, type Sql, sql } from "@offhook/log-store/sql";
 import { type Column, extend, fieldValue, type Output, type Relation, select } from "../relation/relation.ts";
 import { numberOf, type Typed } from "../relation/typed.ts";
 import { concat } from "../relation/union.ts";
 import { matchingColumns } from "../relation/wildcards.ts";
 
-/** @param names which fields; all when there are none */
-export function summed(input: Relation, names: readonly string[]): Column[] {
+/** The columns to add up. @param names patterns of fields; default: all */
+export function totalColumns(input: Relation, names: readonly string[]): Column[] {
   return matchingColumns(input, names.length === 0 ? ["*"] : names);
 }
 
@@ -14,14 +14,14 @@ function numberIn(column: Column): Sql {
   return sql`CAST(${numberOf(fieldValue(column))} AS DOUBLE)`;
 }
 
-/** With a field that is the sum of a row's numbers. */
+/** Adds a field with the sum of each row's numbers. */
 export function withRowTotals(input: Relation, columns: readonly Column[], field: string): Relation {
   const numbers = columns.map((column) => sql`coalesce(${numberIn(column)}, 0)`);
   const sum = numbers.length === 0 ? sql`CAST(0 AS DOUBLE)` : joined(numbers, " + ");
   return extend(input, new Map([[field, { type: "number", multi: false, sql: sql`(${sum})` }]]));
 }
 
-/** With one more row, of the columns' sums. @param label what stands in the field that names the row */
+/** Appends a row with the sums of the columns. @param label a field that names this row, and its text */
 export function withColumnTotals(
   input: Relation,
   columns: readonly Column[],

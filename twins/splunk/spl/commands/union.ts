@@ -1,11 +1,11 @@
 /** `union`: the rows of several datasets, after those there are. */
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { withinLimit } from "../context/subsearch-limit.ts";
+import { limitSubsearch } from "../context/subsearch-limit.ts";
 import { noRows, type Relation } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
 import { concat, mergeByTime } from "../relation/union.ts";
-import { type Dataset, datasetRelation, readDataset, streams } from "../sources/dataset.ts";
+import { type Dataset, datasetRelation, isStreaming, readDataset } from "../sources/dataset.ts";
 import { boundsOf, type SubsearchOptions, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
 import { coveringRange } from "../time/time-range.ts";
 
@@ -28,7 +28,7 @@ export const union = defineCommand({
     const relations = await Promise.all(
       datasets.map((dataset) => datasetRelation("union", dataset, context)),
     );
-    const streaming = datasets.map((dataset, index) => streams(dataset, relations[index] ?? noRows));
+    const streaming = datasets.map((dataset, index) => isStreaming(dataset, relations[index] ?? noRows));
     const before = input === noRows ? [] : [input];
     if (!streaming.includes(false) && before.every(({ kind }) => kind === "events")) {
       return ranged(mergeByTime(...before, ...relations), relations, options, context);
@@ -51,7 +51,7 @@ async function bounded(
 ): Promise<Relation> {
   const bounds = boundsOf(options, context.limits);
   if (dataset?.kind !== "subsearch" || !bounds.maxMs) {
-    return withinLimit(relation, bounds.maxRows ?? context.limits.joinMaxRows, context);
+    return limitSubsearch(relation, bounds.maxRows ?? context.limits.joinMaxRows, context);
   }
   return relationOf(await context.subsearch(dataset.subsearch.pipeline, bounds));
 }

@@ -1,17 +1,17 @@
-/** Knowledge objects: what searches refer to by name. They are rows of the twin's world. */
+/** Knowledge objects that searches refer to by name. They are rows of the twin's world. */
 import type { Rows } from "../relation/rows.ts";
 
 export interface Macro {
   /** `name` or `name(2)`. */
   name: string;
   args: readonly string[];
-  /** With `$arg$` where arguments go. */
+  /** Contains `$arg$` in place of each argument. */
   definition: string;
-  /** Whether `definition` is an eval expression whose text is the macro. */
+  /** `definition` is an eval expression that computes the macro's text. */
   isEval: boolean;
-  /** An eval expression over the arguments; absent or empty: any are taken. */
+  /** An eval expression over the arguments; absent or empty: any arguments are valid. */
   validation?: string;
-  /** What is said of arguments for which that is not true. */
+  /** The message for invalid arguments. */
   errorMessage?: string;
 }
 
@@ -22,45 +22,46 @@ export interface SavedSearch {
   latest: string | undefined;
 }
 
-/** A data set of a data model: which events are in it, and what its fields are called. */
+/** A dataset of a data model: a selection of events and names for their fields. */
 export interface DataModelObject {
   model: string;
   object: string;
-  /** A search that selects its events; empty: all of them. */
+  /** A search that selects the events; empty: all events. */
   constraint: string;
-  /** Field of the object to the field of the events: `src` to `source_ip`. Those not named are the same. */
+  /** From the object's field to the events' field: `src` to `source_ip`. Other fields keep their names. */
   fields: Readonly<Record<string, string>>;
 }
 
-/** How values are looked up in a table, as a stanza of `transforms.conf` says it. What is absent is as there by default. */
+/** How values are looked up in a table: a stanza of `transforms.conf`, with its defaults. */
 export interface LookupDefinition {
-  /** By field of the table; those not named match exactly. */
+  /** By field of the table. Default: `EXACT`. */
   matchType?: Readonly<Record<string, "EXACT" | "WILDCARD" | "CIDR">>;
   /** Default: true. */
   caseSensitive?: boolean;
-  /** Fewer matches are filled up with `defaultMatch`. Default: 0. */
+  /** Fewer matches are padded with `defaultMatch`. Default: 0. */
   minMatches?: number;
-  /** 1 to 1,000, the first rows of the table. Default: 1,000, or 1 for a table with times. */
+  /** 1 to 1,000; the first matching rows of the table count. Default: 1,000, or 1 for a table with times. */
   maxMatches?: number;
   /** Default: the empty text. */
   defaultMatch?: string;
-  /** The field of the table that says from when on a row holds. */
+  /** The field of the table with the time from which a row is valid. */
   timeField?: string;
-  /** How that field is written, as `strptime` reads it. Default: seconds since the epoch. */
+  /** Format of that field, for `strptime`. Default: seconds since the epoch. */
   timeFormat?: string;
-  /** How much later than the row's time an event may be, and how much it must be. Defaults: 2,000,000,000 and 0. */
+  /** How much later than the row's time an event may be. Default: 2,000,000,000. */
   maxOffsetSeconds?: number;
+  /** How much later it must be. Default: 0. */
   minOffsetSeconds?: number;
 }
 
-/** Which job's, and what of it. */
+/** What to load of a job. */
 export interface JobArtifact {
-  /** Of a saved search's jobs: 0 for the last, 1 for the one before. */
+  /** Which job of a saved search: 0 for the last, 1 for the one before. */
   offset: number;
   part: "results" | "events";
 }
 
-/** The rows of a lookup table, and how it is looked up: the same object as long as neither has changed. */
+/** A lookup table and how values are looked up in it. The same object as long as neither has changed, so it can be a cache key. */
 export interface LookupTable extends Rows {
   definition?: LookupDefinition;
 }
@@ -68,9 +69,9 @@ export interface LookupTable extends Rows {
 export interface Knowledge {
   macro(name: string, args: number): Macro | undefined;
   savedSearch(name: string): SavedSearch | undefined;
-  /** A lookup table, by its name with or without `.csv`, or by the name of its definition. */
+  /** Finds a lookup table by its name, with or without `.csv`, or by the name of its definition. */
   lookup(name: string): Promise<LookupTable | undefined>;
-  /** Writes a lookup table; made when there is none. */
+  /** Writes a lookup table and creates it if needed. */
   writeLookup(name: string, rows: Rows, mode: "replace" | "append"): Promise<void>;
   /** Removes a lookup table, if there is one. */
   removeLookup(name: string): Promise<void>;
@@ -79,23 +80,24 @@ export interface Knowledge {
   tagsOf(field: string, value: string): readonly string[];
   /** The search of an event type. */
   eventType(name: string): string | undefined;
-  /** Names of all event types that count. */
+  /** Names of all enabled event types. */
   eventTypes(): readonly string[];
-  /** Every data model object of a model; the first is its root. */
+  /** Objects of a data model; the first is its root. Empty for an unknown model. */
   dataModel(name: string): readonly DataModelObject[];
   /**
-   * What a job has found, by its sid, or that of a job of a saved search (`owner:app:name`): the last one by default.
-   * @param user whose search asks: there are no jobs but those that they may read
+   * The results of a job.
+   * @param job a sid, or a saved search (`owner:app:name`), whose last job is meant by default
+   * @param user only jobs that this user may read are found
    */
   jobResults(job: string, which?: JobArtifact, user?: string): Promise<Rows | undefined>;
-  /** Entries of one of the twin's own REST collections, for `rest`, all of them. */
+  /** All entries of one of the twin's REST collections, for `rest`. */
   rest(path: string, args: Readonly<Record<string, string>>, user: string): Promise<Rows | undefined>;
-  /** Stores events (`collect`, `outputlookup` aside). */
+  /** Stores events, for `collect`. */
   collect(
     events: readonly { raw: string; timeMs: number; fields: Readonly<Record<string, string>> }[],
   ): Promise<void>;
-  /** Names of the indexes there are. */
+  /** Names of all indexes. */
   indexes(): Promise<readonly string[]>;
-  /** The indexes of a search that names none. */
+  /** Indexes of a search that names none. */
   defaultIndexes(): readonly string[];
 }

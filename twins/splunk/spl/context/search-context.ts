@@ -9,9 +9,9 @@ import type { TimeRange } from "../time/time-range.ts";
 import type { EventAccess } from "./event-access.ts";
 import type { Knowledge } from "./knowledge.ts";
 
-/** The limits of `limits.conf` that searches meet. */
+/** Limits of searches, as `limits.conf` sets them. */
 export interface SearchLimits {
-  /** Rows that a search keeps as its result: 50,000. */
+  /** Rows of a search's result: 50,000. */
   readonly maxResultRows: number;
   /** Rows and milliseconds of a subsearch: 10,000 and 60,000. */
   readonly subsearchMaxRows: number;
@@ -27,55 +27,55 @@ export const defaultLimits: SearchLimits = {
   joinMaxRows: 50_000,
 };
 
-/** How long a subsearch may be, and how much it may give. What is absent, or 0, is as `limits` say. */
+/** Bounds of one subsearch. Absent or 0: those of `SearchLimits`. */
 export interface SubsearchBounds {
   readonly maxRows?: number;
   readonly maxMs?: number;
 }
 
-/** What a subsearch has found. */
+/** Rows of a subsearch. */
 export interface SubsearchRows extends Rows {
-  /** Its own time range, when it has said one. */
+  /** The subsearch's own time range, if its text sets one. */
   readonly range?: TimeRange;
 }
 
 export interface SearchContext {
   readonly store: LogReader;
   readonly knowledge: Knowledge;
-  /** Start of the search by the sandbox's clock: `now()`. */
+  /** Start of the search by the sandbox's clock; the value of `now()`. */
   readonly nowMs: number;
-  /** IANA name: what days and hours are. */
+  /** IANA name. */
   readonly timeZone: string;
-  /** Of the request. A search's own `earliest=` goes before it (`search/events.ts`). */
+  /** The range of the request. A search's own `earliest=` overrides it (`search/events.ts`). */
   readonly range: TimeRange;
   readonly limits: SearchLimits;
-  /** Sid of the job, user and app, for `addinfo` and the like. */
+  /** Of the job: for `addinfo` and the like. */
   readonly sid: string;
   readonly user: string;
   readonly app: string;
-  /** Which events they find at all; `undefined`: any. */
+  /** Which events the user may see; `undefined`: all. */
   readonly access: EventAccess | undefined;
-  /** What the search's owner should know: each text once. */
+  /** Adds a message to the search. Repeated texts are dropped. */
   warn(message: SearchMessage): void;
-  /** For work that is done between two statements. @throws QueryInterrupted when the search is ended, or its time is up */
+  /** Call it in long work between two statements. @throws QueryInterrupted when the search was cancelled or is out of time */
   throwIfOver(): void;
-  /** Runs what has been compiled. @param maxRows more are cut off. @throws QueryInterrupted, OutOfMemory */
+  /** Runs a relation. @param maxRows further rows are dropped @throws QueryInterrupted, OutOfMemory */
   run(relation: Relation, maxRows: number): Promise<Rows>;
-  /** Keeps the rows of a SELECT, in its order. Whoever asked drops them. @throws QueryInterrupted, OutOfMemory */
-  hold(select: Sql): Promise<ResultCursor>;
-  /** As `run`, of what reads rows that are held. */
-  runHeld(held: ResultCursor, relation: Relation, maxRows: number): Promise<Rows>;
+  /** Opens a cursor over the rows of a SELECT, in its order. The caller drops it. @throws QueryInterrupted, OutOfMemory */
+  openCursor(select: Sql): Promise<ResultCursor>;
+  /** Like `run`, for a relation that reads the rows of a cursor. */
+  runOn(cursor: ResultCursor, relation: Relation, maxRows: number): Promise<Rows>;
   /**
-   * Runs a subsearch in the request's range and its own limits; says so when it was cut. One whose time is over is finalized: a
-   * statement gives its rows at its end, so that there are none.
+   * Runs a subsearch in the request's range, with limits of its own, and warns when it exceeds them. A subsearch that runs out of
+   * time has no rows: a statement gives its rows only at its end.
    */
   subsearch(pipeline: Pipeline, bounds?: SubsearchBounds): Promise<SubsearchRows>;
-  /** Compiles a subsearch in the request's range, for a command that takes its rows in SQL. */
+  /** Compiles a subsearch in the request's range, for a command that uses its rows in SQL. */
   subrelation(pipeline: Pipeline): Promise<Relation>;
-  /** Reads a search that stands in a saved search, a macro, `map`; macros expanded. */
+  /** Parses the text of a saved search, of `map` or the like, and expands its macros. @throws SplError */
   parse(search: string): Pipeline;
-  /** The saved searches that are being read, the outermost first: none of them may take part in itself. */
+  /** Saved searches around this one, outermost first, to detect recursion. */
   readonly savedSearches: readonly string[];
-  /** The same search with another range: `savedsearch`, `map`, a search's own `earliest=`. @param savedSearch whose commands run in it */
+  /** The same context with another range: for `savedsearch`, `map`, a search's own `earliest=`. @param savedSearch pushed onto `savedSearches` */
   within(range: TimeRange, savedSearch?: string): SearchContext;
 }

@@ -1,28 +1,28 @@
 /**
- * Columns that are made late: of the rows that are shown, and of no others.
+ * Deferred columns: late materialization. A column is computed only for the rows that are shown.
  *
- * To put a million events in order, to number them or to look from each at those before it takes few of their columns. The others
- * (an event's text, what is found in it) are many times as large, and so is the work of making them. So a relation of events says,
- * beside the SELECT of all its rows, how the columns of single rows are made, once it is known which rows they are. What depends
- * on other rows too, a window or a place in the order, is found together with the row: it is carried along in hidden columns.
+ * Sorting, numbering or windowing a million events reads few of their columns. The others (an event's text, the fields found in it)
+ * are many times as large, and so is the work of computing them. So a relation of events carries, beside the SELECT of all its
+ * rows, a second one that computes the columns of given rows. What depends on other rows as well (a window, a position in the
+ * order) is computed with the first SELECT and passed through in hidden columns.
  */
 import { columnsIfRead, givingOnly } from "@offhook/log-store/needed-columns";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
 
-/** The hidden column with the row's number in the store. */
+/** The hidden column with the event's number in the store. */
 export const ROW = "#event";
 const row = identifier(ROW);
 
 export interface DeferredColumns {
-  /** The SELECT of all the rows. A relation that has another one by now has changed in a way that nothing is known of here. */
+  /** The SELECT of all rows. Stale once the relation has another one: `deferredOf` checks that. */
   readonly of: Sql;
-  /** Hidden columns of `of` that `select` reads: `#event` and those that depend on other rows. */
+  /** Hidden columns of `of` that `select` reads: `#event` and those computed from other rows. */
   readonly passthrough: readonly string[];
-  /** @param found gives `carried` of some rows @returns the relation's columns of these rows, and `#event`; no order keys */
+  /** @param found gives the passthrough columns of some rows @returns the relation's columns of these rows and `#event`, without order keys */
   select(found: Sql): Sql;
 }
 
-/** @param rows a relation */
+/** The deferred columns of a relation, unless they are stale. */
 export function deferredOf({
   deferred,
   select,
@@ -33,12 +33,12 @@ export function deferredOf({
   return deferred?.of === select ? deferred : undefined;
 }
 
-/** The same rows, or fewer, or more of their order: what single rows are stays. */
+/** Keeps the deferred columns for a SELECT that filters, limits or reorders the rows and changes no row. */
 export function keepDeferred(deferred: DeferredColumns | undefined, of: Sql): { deferred?: DeferredColumns } {
   return deferred === undefined ? {} : { deferred: { ...deferred, of } };
 }
 
-/** Other columns of the same rows. @param columns of the late SELECT, by which they are made */
+/** Deferred columns after a projection. @param columns the new columns, as SQL over the old ones */
 export function projectDeferred(
   deferred: DeferredColumns | undefined,
   of: Sql,
@@ -50,7 +50,7 @@ export function projectDeferred(
   return { deferred: { ...deferred, of, select } };
 }
 
-/** The hidden columns that have to go on with the rows. */
+/** The hidden columns that every further SELECT has to pass through. */
 export function passthroughItems(deferred: DeferredColumns | undefined): { column: string; value: Sql }[] {
   return (deferred?.passthrough ?? []).map((column) => ({ column, value: identifier(column) }));
 }
@@ -58,7 +58,7 @@ export function passthroughItems(deferred: DeferredColumns | undefined): { colum
 const readsOtherRows = /\bOVER\b|(?<!\.)"#order/;
 const multipliesRows = /\b(unnest|generate_subscripts)\s*\(/i;
 
-/** Whether a value depends on more than what stands in its row. */
+/** Whether an expression reads other rows than its own. */
 export function dependsOnOthers({ texts }: Sql): boolean {
   return texts.some((text) => readsOtherRows.test(text));
 }
@@ -70,11 +70,11 @@ function makesMoreRows({ texts }: Sql): boolean {
 export interface WithPassthrough {
   select: Sql;
   deferred: DeferredColumns;
-  /** The columns, in the order of the values. */
+  /** The new columns, in the order of the values. */
   values: Sql[];
 }
 
-/** With these values in columns that are carried along. */
+/** Computes values as passthrough columns. */
 export function addPassthrough(
   select: Sql,
   deferred: DeferredColumns,
@@ -86,12 +86,12 @@ export function addPassthrough(
   return { select: of, values: names.map(identifier), deferred: joinPassthrough(deferred, of, names) };
 }
 
-/** Names for columns that are to be carried along. */
+/** Names for new passthrough columns. */
 export function passthroughNames(deferred: DeferredColumns, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `#carried${deferred.passthrough.length + index}`);
+  return Array.from({ length: count }, (_, index) => `#passthrough${deferred.passthrough.length + index}`);
 }
 
-/** @param of the rows with these columns, too */
+/** Adds passthrough columns. @param of the SELECT of all rows, with these columns */
 export function joinPassthrough(
   deferred: DeferredColumns,
   of: Sql,
@@ -103,7 +103,7 @@ export function joinPassthrough(
   return { of, passthrough: [...deferred.passthrough, ...names], select };
 }
 
-/** A name for what stands in a WITH around another piece of SQL, which may name its own there. */
+/** A name for a WITH around SQL that may have its own: `name`, with primes appended as needed. */
 export function unusedName(name: string, inner: Sql): Sql {
   const taken = inner.texts.filter((text) => text.includes(name)).join("");
   let free = name;
@@ -111,7 +111,7 @@ export function unusedName(name: string, inner: Sql): Sql {
   return identifier(free);
 }
 
-/** Rows of `late.of` with their columns, what is carried with them, and their order keys. @param which `ORDER BY … LIMIT …`, `WHERE …` */
+/** Picks rows of `deferred.of` and fetches their columns, passthrough columns and order keys. @param which `ORDER BY … LIMIT …`, `WHERE …` */
 export function fetchRows(deferred: DeferredColumns, keys: readonly Sql[], which: Sql): Sql {
   const found = givingOnly(
     deferred.passthrough,

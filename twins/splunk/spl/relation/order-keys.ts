@@ -1,17 +1,17 @@
-/** What puts rows in order, in SQL's words. */
+/** Order keys of relations as SQL. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 
 export interface OrderKey {
-  /** A column of `select` that is no field: `#order0`, … */
+  /** A hidden column of `select`: `#order0`, … */
   readonly column: string;
   readonly direction: "ASC" | "DESC";
-  /** Where rows without a value come; last when absent. */
+  /** Position of rows without a value; last when absent. */
   readonly nulls?: "first";
-  /** Whether it tells each row from all others, and none is without it: the number of an event in the store. */
+  /** The key is unique and never NULL: the number of an event in the store. */
   readonly unique?: true;
 }
 
-/** `#order0 ASC NULLS LAST, …`, for ORDER BY and for windows; `undefined` when there is no order. */
+/** `#order0 ASC NULLS LAST, …`, for ORDER BY and for windows. `undefined` without keys. */
 export function orderTerms(order: readonly OrderKey[]): Sql | undefined {
   if (order.length === 0) return undefined;
   return joined(
@@ -29,14 +29,14 @@ export function orderByClause(order: readonly OrderKey[]): Sql {
   return keys === undefined ? raw("") : sql`ORDER BY ${keys}`;
 }
 
-/** One value that is the less the earlier a row comes, and never NULL. `undefined` when there is no order. */
+/** One value that sorts as all keys together, never NULL. `undefined` without keys. */
 export function orderValue(order: readonly OrderKey[]): Sql | undefined {
   return order.length === 0
     ? undefined
     : sortValue(order.map((key) => ({ ...key, value: identifier(key.column) })));
 }
 
-/** The same of any values. */
+/** One value that sorts as several values together, never NULL. */
 export function sortValue(keys: readonly (Omit<OrderKey, "column"> & { value: Sql })[]): Sql {
   const parts = keys.map(({ value, direction, nulls }) => {
     const manner = `'${direction} NULLS ${nulls === "first" ? "FIRST" : "LAST"}'`;

@@ -1,52 +1,51 @@
-/** Rows by their order: the first of them, another order, their numbers. */
+/** LIMIT, ORDER BY and row numbers of relations. */
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { deferredOf, fetchRows, keepDeferred, passthroughItems } from "./deferred-columns.ts";
 import { type OrderKey, orderByClause } from "./order-keys.ts";
 import type { Relation } from "./relation.ts";
 
-/** The first rows, in order. */
-export function limit(input: Relation, limit: number, offset = 0): Relation {
-  const clause = sql`LIMIT CAST(${limit} AS BIGINT) OFFSET CAST(${offset} AS BIGINT)`;
-  const first = topN(input, limit + offset);
+/** Takes the first rows, in order. */
+export function limit(input: Relation, count: number, offset = 0): Relation {
+  const clause = sql`LIMIT CAST(${count} AS BIGINT) OFFSET CAST(${offset} AS BIGINT)`;
+  const first = topN(input, count + offset);
   const select = sql`SELECT * FROM (${first.select}) AS r ${orderByClause(input.order)} ${clause}`;
   return {
     ...first,
     ...keepDeferred(deferredOf(first), select),
-    maxRows: Math.min(limit, input.maxRows ?? limit),
-    limitOf: { of: select, order: input.order, from: first.select, limit, offset },
+    maxRows: Math.min(count, input.maxRows ?? count),
+    limitOf: { of: select, order: input.order, from: first.select, limit: count, offset },
     select,
   };
 }
 
-/** The first rows, in order, as a statement has them at its end: what is cut already is put in order once. */
-export function selectFirst(relation: Relation, items: Sql, most: number): Sql {
-  const { select, order, maxRows, limitOf } = topN(relation, most);
-  // One row is in order as it is.
-  if (maxRows !== undefined && maxRows <= Math.min(1, most))
-    return sql`SELECT ${items} FROM (${select}) AS r`;
+/** The statement that gives the first rows, in order. A relation that `limit` has made is sorted once, not twice. */
+export function selectFirst(relation: Relation, items: Sql, max: number): Sql {
+  const { select, order, maxRows, limitOf } = topN(relation, max);
+  // A single row needs no sort.
+  if (maxRows !== undefined && maxRows <= Math.min(1, max)) return sql`SELECT ${items} FROM (${select}) AS r`;
   const isLimited = limitOf?.of === select && limitOf.order === order;
-  const { from, limit, offset } = isLimited ? limitOf : { from: select, limit: most, offset: 0 };
-  const page = sql`LIMIT CAST(${Math.min(limit, most)} AS BIGINT)`;
-  const behind = offset === 0 ? raw("") : sql`OFFSET CAST(${offset} AS BIGINT)`;
-  return sql`SELECT ${items} FROM (${from}) AS r ${orderByClause(order)} ${page} ${behind}`;
+  const { from, limit, offset } = isLimited ? limitOf : { from: select, limit: max, offset: 0 };
+  const page = sql`LIMIT CAST(${Math.min(limit, max)} AS BIGINT)`;
+  const skip = offset === 0 ? raw("") : sql`OFFSET CAST(${offset} AS BIGINT)`;
+  return sql`SELECT ${items} FROM (${from}) AS r ${orderByClause(order)} ${page} ${skip}`;
 }
 
-/** As many rows can be sorted whole, or stand in a window whole. */
+/** Most rows that are sorted or windowed with all their columns. */
 const MAX_WHOLE_ROW_SORT = 100_000;
 
 /**
- * Whether rows are too many and too large to be sorted, or put into a window, with all their fields: then it is done with the keys
- * alone, and the rows are looked up by them (`rowsOf`).
- * @param most rows that are few
+ * Whether rows are too many and too large to be sorted or windowed with all their fields. Then that is done with the keys alone,
+ * and the rows are looked up by them (`rowsWithKeys`).
+ * @param max most rows that are not large
  */
-export function isLarge({ ofEvents, order, maxRows, select }: Relation, most = MAX_WHOLE_ROW_SORT): boolean {
-  if (ofEvents === undefined || order.length === 0 || (maxRows ?? Infinity) <= most) return false;
-  // A row that is another each time it is looked at cannot be found again.
+export function isLarge({ ofEvents, order, maxRows, select }: Relation, max = MAX_WHOLE_ROW_SORT): boolean {
+  if (ofEvents === undefined || order.length === 0 || (maxRows ?? Infinity) <= max) return false;
+  // A row with random values differs each time it is read, so its keys would not find it again.
   return !select.texts.some((text) => text.includes("random()"));
 }
 
-/** Fewer rows, of which the first so many are the same. */
+/** Narrows a relation to fewer rows whose first `count`, in order, are the same. */
 export function topN(input: Relation, count: number): Relation {
   if (input.topN?.of === input.select) return input.topN.rows(count);
   if (!isLarge(input)) return input;
@@ -61,10 +60,10 @@ export function topN(input: Relation, count: number): Relation {
   return rowsWithKeys(input, first);
 }
 
-/** The rows whose order keys a SELECT gives. */
+/** The rows whose order keys a SELECT gives: a semi-join. */
 export function rowsWithKeys(input: Relation, keys: Sql): Relation {
   const last = input.order.length - 1;
-  // The last key is that of the store: no event is without it, and by `=` DuckDB looks at a part of the events alone.
+  // The last key is the event's number in the store, never NULL. With `=`, DuckDB reads only the row groups in its range.
   const same = input.order.map(({ column }, index) => {
     const operator = raw(index === last ? "=" : "IS NOT DISTINCT FROM");
     return sql`r.${identifier(column)} ${operator} k.${identifier(column)}`;
@@ -75,7 +74,7 @@ export function rowsWithKeys(input: Relation, keys: Sql): Relation {
   };
 }
 
-/** In another order; what came before decides between equals. Keys read the row. */
+/** Sorts stably: rows with equal keys keep their order. @param keys as SQL over the row */
 export function orderBy(
   input: Relation,
   keys: readonly { value: Sql; direction: OrderKey["direction"] }[],
@@ -92,7 +91,7 @@ export function orderBy(
   return { ...input, order, select, ...keepDeferred(deferred, select) };
 }
 
-/** The same rows from the last to the first. */
+/** Reverses the order. */
 export function reverse(input: Relation): Relation {
   const order = input.order.map(({ nulls, direction, ...key }): OrderKey => {
     const opposite = direction === "ASC" ? "DESC" : "ASC";
@@ -103,7 +102,7 @@ export function reverse(input: Relation): Relation {
   return { ...input, order };
 }
 
-/** The same rows, each with its number from 1 as the only order key (`#order0`). */
+/** Numbers the rows from 1. The number becomes the only order key, `#order0`. */
 export function withRowNumber(input: Relation): Relation {
   const number = sql`row_number() OVER (${orderByClause(input.order)})`;
   return {

@@ -1,4 +1,4 @@
-/** Rows that are here, not in the database: results, lookup tables, what a command makes itself. */
+/** Rows in memory: results, lookup tables, rows that a command makes itself. */
 
 import { CachedTable, type CachedValue } from "@offhook/log-store/cached-table";
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
@@ -13,7 +13,7 @@ export interface RowField {
   groupRank?: number;
 }
 
-/** Values stand in the order of `fields`; missing ones are `null`; a multi-value is an array and never empty. */
+/** Each row has its values in the order of `fields`. A missing value is `null`; a multi-value is an array and never empty. */
 export interface Rows {
   fields: readonly RowField[];
   rows: readonly ResultValue[][];
@@ -22,7 +22,7 @@ export interface Rows {
 /** No rows, and no fields. */
 export const emptyRows: Rows = { fields: [], rows: [] };
 
-/** The rows as a relation, in their order. They travel as one bound value. */
+/** The rows as a relation, in their order. They are bound to the statement as one JSON value. */
 export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relation {
   const columns = columnsOf(rows);
   const structure = columns.map(({ type, multi }, index) => {
@@ -38,32 +38,34 @@ export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relat
   );
 }
 
-/** Fewer rows travel faster than they are kept, and more than these would take the room of all others. */
+/** Binding fewer rows is faster than caching them. */
 const MIN_CACHED_ROWS = 50;
+/** A larger table would evict all others from the cache. */
 const MAX_CACHED_BYTES = 16 << 20;
 
 const cachedTables = new WeakMap<Rows, CachedTable>();
 
 /**
- * The same for rows that many searches read: the database keeps them, as long as they are this same object.
- * @param of what they are the rows of; later ones of the same name take their place
+ * The rows as a relation over a table that the database caches, for rows that many searches read.
+ * @param rows the key of the cache, by identity
+ * @param of names what the rows belong to; later rows of the same name replace them
  */
 export function cachedRelationOf(rows: Rows, of: string): Relation {
   if (rows.rows.length < MIN_CACHED_ROWS) return relationOf(rows);
   const columns = columnsOf(rows);
-  const kept =
+  const table =
     cachedTables.get(rows) ??
     new CachedTable(
       of,
       columns.map(({ type, multi }, index) => ({ name: `c${index}`, type, multi })),
       rows.rows.map((row) => row.map((value, index) => cachedValue(value, columns[index]))),
     );
-  cachedTables.set(rows, kept);
-  if (kept.bytes > MAX_CACHED_BYTES) return relationOf(rows);
-  return fromSource(columns, cachedTable(kept), raw(""), "report");
+  cachedTables.set(rows, table);
+  if (table.bytes > MAX_CACHED_BYTES) return relationOf(rows);
+  return fromSource(columns, cachedTable(table), raw(""), "report");
 }
 
-/** As the column's type says. */
+/** Converts a value to its column's type. */
 function cachedValue(value: ResultValue, column: Column | undefined): CachedValue {
   if (value === null) return null;
   const one = (single: ResultValue) => (column?.type === "number" ? Number(single) : String(single));
@@ -76,7 +78,7 @@ function columnsOf({ fields }: Rows): Column[] {
   return fields.map((field, index): Column => ({ ...field, column: names[index] ?? field.name }));
 }
 
-/** @param source gives `c0`, …, and `n`, the number of the row @param prefix of their names */
+/** @param source gives the columns `c0`, … and `n`, the row's number @param prefix before their names */
 function fromSource(columns: readonly Column[], source: Sql, prefix: Sql, kind: Relation["kind"]): Relation {
   const items = columnsIfRead(
     columns.map(({ column }, index) => ({ column, value: sql`${prefix}${identifier(`c${index}`)}` })),
@@ -90,14 +92,14 @@ function fromSource(columns: readonly Column[], source: Sql, prefix: Sql, kind: 
   };
 }
 
-/** A value as its field's type says. */
+/** Converts a value to its field's type. */
 export function asField({ type, multi }: RowField, value: ResultValue): ResultValue {
   if (value === null) return null;
   const values = (Array.isArray(value) ? value : [value]).map((one) => (type === "text" ? String(one) : one));
   return multi ? values : (values[0] ?? null);
 }
 
-/** The rows as an array of objects. Written cell by cell: an object of many columns takes many times as long to make. */
+/** The rows as a JSON array of objects. Text is written cell by cell: building objects of many columns takes many times as long. */
 function jsonOf({ fields, rows }: Rows): string {
   const keys = fields.map((_, index) => `"c${index}":`);
   const objectOf = (row: readonly ResultValue[], n: number) => {
@@ -111,13 +113,13 @@ function jsonOf({ fields, rows }: Rows): string {
   return `[${rows.map(objectOf).join(",")}]`;
 }
 
-/** As JSON can say it. */
+/** A value that JSON can represent. */
 function plain(value: ResultValue): unknown {
   if (typeof value === "bigint") return value.toString();
   return Array.isArray(value) ? value.map(plain) : value;
 }
 
-/** Rows of several searches one after the other; a field is in the rows of those that have it. */
+/** Appends the rows of several searches. A field that a part lacks is `null` in its rows. */
 export function concatRows(parts: readonly Rows[]): Rows {
   const fields = new Map<string, RowField>();
   for (const { name, type, multi } of parts.flatMap((part) => part.fields)) {

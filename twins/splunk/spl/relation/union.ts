@@ -1,4 +1,4 @@
-/** Rows of several relations as those of one. */
+/** Unions of relations. */
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { limit, withRowNumber } from "./order.ts";
@@ -6,10 +6,10 @@ import type { OrderKey } from "./order-keys.ts";
 import { columnOf, fieldValue, noRows, type Relation, uniqueColumnNames } from "./relation.ts";
 import { numberOf, widen } from "./typed.ts";
 
-/** Rows of one after those of the other. A field that only one of them has is missing in the other's rows. */
+/** Appends relations. A field that one part lacks is NULL in its rows. */
 export function concat(...parts: readonly Relation[]): Relation {
   const all = union(parts, () => []);
-  // No row of one is before another of the same that it comes after there.
+  // Each part keeps its own order, so the first n rows of all are among the first n of each part.
   const rows = (count: number) =>
     union(
       parts.map((part) => limit(part, count)),
@@ -18,7 +18,7 @@ export function concat(...parts: readonly Relation[]): Relation {
   return { ...all, topN: { of: all.select, rows } };
 }
 
-/** Rows of all of these, the newest first; those without a time come last. */
+/** Merges relations by `_time`, newest first; rows without a time come last. */
 export function mergeByTime(...parts: readonly Relation[]): Relation {
   return union(parts, (part) => {
     const time = columnOf(part, "_time");
@@ -26,9 +26,10 @@ export function mergeByTime(...parts: readonly Relation[]): Relation {
   });
 }
 
-/** Order keys that relations bring with them. Beyond these they are numbered instead. */
+/** Most order keys of all parts together. Beyond, each part gets a row number as its only key. */
 const MAX_ORDER_KEYS = 12;
 
+/** UNION ALL of relations, ordered by the leading keys, then part by part. */
 function union(
   given: readonly Relation[],
   leading: (part: Relation) => { value: Sql; direction: OrderKey["direction"] }[],
@@ -56,7 +57,7 @@ function union(
       const value = column === undefined ? raw("NULL") : widen(fieldValue(column), type, multi);
       return { column: columns[index] ?? "", value };
     });
-    // Within a part its own keys decide: those of the others are missing there.
+    // A part has NULL for the keys of the others, so its own keys decide within it.
     const keys = [
       ...leading(part).map(({ value }) => value),
       raw(String(number)),

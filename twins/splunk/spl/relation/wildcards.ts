@@ -1,4 +1,4 @@
-/** `*` in the names of fields. */
+/** Wildcards (`*`) in the names of fields. */
 import { matchesPattern, matchStars } from "@offhook/platform/base/star-pattern";
 import { type Column, columnOf, type Relation } from "./relation.ts";
 
@@ -6,26 +6,26 @@ export function hasWildcard(pattern: string): boolean {
   return pattern.includes("*");
 }
 
-/** Whether a field is internal: `*` does not stand for the beginning of its name. */
+/** Internal fields begin with `_`: a leading `*` does not match them. */
 function isInternal(name: string): boolean {
   return name.startsWith("_");
 }
 
 /**
- * What each `*` of the pattern stands for in the name, as little as it can be; `undefined` when the name does not fit. Only a pattern
- * that begins with `_` fits an internal field.
+ * Matches a name against a pattern. Only a pattern that begins with `_` matches an internal field.
+ * @returns what each `*` stands for, the shortest first; `undefined` for no match
  */
 export function wildcardMatch(pattern: string, name: string): string[] | undefined {
   if (isInternal(name) && !isInternal(pattern)) return undefined;
   return matchStars(name, pattern.split("*"));
 }
 
-/** Whether a text is what a pattern with `*` says, whatever its case. */
+/** Whether a text matches a pattern, ignoring case. */
 export function isLike(content: string, pattern: string): boolean {
   return matchesPattern(content.toLowerCase(), pattern.toLowerCase());
 }
 
-/** The pattern with these in the place of its `*`. */
+/** Replaces each `*` of a pattern by the next part. */
 export function fillWildcards(pattern: string, parts: readonly string[]): string {
   const [first = "", ...rest] = pattern.split("*");
   return rest.reduce((name, piece, index) => `${name}${parts[index] ?? ""}${piece}`, first);
@@ -35,7 +35,7 @@ export function countWildcards(pattern: string): number {
   return pattern.split("*").length - 1;
 }
 
-/** The fields that the patterns name, each once, in the patterns' order; those of one pattern in the rows' order. */
+/** Fields that match the patterns, each once: in the order of the patterns, then of the relation. */
 export function matchingColumns(relation: Relation, patterns: readonly string[]): Column[] {
   const found = patterns.flatMap((pattern) =>
     hasWildcard(pattern)
@@ -45,7 +45,7 @@ export function matchingColumns(relation: Relation, patterns: readonly string[])
   return [...new Set(found)];
 }
 
-/** The same with names that no row has, when they have no wildcard. */
+/** Like `matchingColumns`, but a name without a wildcard counts even if the relation lacks it. */
 export function matchingNames(relation: Relation, patterns: readonly string[]): string[] {
   const names = patterns.flatMap((pattern) =>
     hasWildcard(pattern) ? matchingColumns(relation, [pattern]).map(({ name }) => name) : [pattern],

@@ -1,6 +1,6 @@
-/** CSV that is here as a text, as RFC 4180 has it: values in quotes may hold commas, line breaks and doubled quotes. */
+/** Reads CSV (RFC 4180): quoted values may contain commas, line breaks and doubled quotes. */
 
-/** The records, the header among them; empty lines are none. */
+/** All records, the header included. Empty lines are skipped. */
 export function readCsvRecords(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];

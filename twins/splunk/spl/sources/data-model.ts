@@ -1,4 +1,4 @@
-/** The events of a data model's object, with the fields that it gives them. */
+/** Events of a data model's object, with the object's names for their fields. */
 
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
@@ -7,7 +7,7 @@ import { commandError } from "../spl-error.ts";
 import { withImplicitSearch } from "../syntax/text.ts";
 
 /**
- * @param command that asks for it
+ * @param command for error messages
  * @param name `Model.Object`, or `Model` for its root
  * @throws SplError of phase `run`
  */

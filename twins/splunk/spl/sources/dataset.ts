@@ -1,4 +1,4 @@
-/** What rows can be taken from by name: `datamodel:M.O`, `savedsearch:x`, `inputlookup:x`; or a subsearch. */
+/** Datasets that commands read rows from: `datamodel:M.O`, `savedsearch:x`, `inputlookup:x`, or a subsearch. */
 
 import type { SearchContext } from "../context/search-context.ts";
 import type { Relation } from "../relation/relation.ts";
@@ -19,13 +19,13 @@ export type Dataset = NamedDataset | { kind: "subsearch"; subsearch: Subsearch }
 
 const typed = /^(datamodel|savedsearch|inputlookup|lookup|federated):?/i;
 
-/** Whether a named dataset stands next: not to be taken for a field. */
+/** Whether the next argument is a named dataset rather than a field. */
 export function namedDatasetIsNext(reader: ArgumentReader): boolean {
   const { type, text } = reader.peek();
   return type === "word" && /^(datamodel|savedsearch|inputlookup|lookup|federated):/i.test(text);
 }
 
-/** `datamodel:"Web.Web"`, or with a blank in place of the colon. */
+/** Reads `datamodel:"Web.Web"`; a blank may replace the colon. */
 export function readNamedDataset(reader: ArgumentReader): NamedDataset {
   const text = reader.field("a dataset");
   const matched = typed.exec(text);
@@ -42,14 +42,14 @@ export function readNamedDataset(reader: ArgumentReader): NamedDataset {
   return { kind: "named", type: type === "datamodel" || type === "savedsearch" ? type : "inputlookup", name };
 }
 
-/** A named dataset or a subsearch, if one of them is next. */
+/** Reads a named dataset or a subsearch, if one is next. */
 export function readDataset(reader: ArgumentReader): Dataset | undefined {
   const subsearch = reader.subsearch();
   if (subsearch !== undefined) return { kind: "subsearch", subsearch };
   return namedDatasetIsNext(reader) ? readNamedDataset(reader) : undefined;
 }
 
-/** Its rows. @param command that asks for them @throws SplError of phase `run` */
+/** The rows of a dataset. @param command for error messages @throws SplError of phase `run` */
 export async function datasetRelation(
   command: string,
   dataset: Dataset,
@@ -84,8 +84,8 @@ export function noSuchLookup(command: string, name: string) {
   return commandError(command, message, "run");
 }
 
-/** Whether its rows come one by one, each made from one event: those of two such datasets can be put together by time. */
-export function streams(dataset: Dataset, relation: Relation): boolean {
+/** Whether each row is made from one event alone. Two such datasets can be merged by time. */
+export function isStreaming(dataset: Dataset, relation: Relation): boolean {
   if (relation.kind !== "events") return false;
   return (
     dataset.kind === "named" || dataset.subsearch.pipeline.commands.every(({ kind }) => kind === "streaming")

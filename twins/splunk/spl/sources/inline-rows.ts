@@ -1,4 +1,4 @@
-/** Rows that stand in the search itself, as CSV or as JSON: `makeresults format=csv data="…"`. */
+/** Rows written in the search itself, as CSV or JSON: `makeresults format=csv data="…"`. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { asField, type RowField, type Rows } from "../relation/rows.ts";
 import { SplError } from "../spl-error.ts";
@@ -17,16 +17,16 @@ export function inlineRows({ format, data }: InlineData, nowSeconds: number): Ro
   return format === "csv" ? csvRows(data) : jsonRows(data, nowSeconds);
 }
 
-/** The first record names the fields; an empty value is a missing one. */
+/** The first record names the fields. An empty value is missing. */
 function csvRows(data: string): Rows {
   const [names = [], ...records] = readCsvRecords(data);
   const fields = names.map((name): RowField => ({ name: name.trim(), type: "text", multi: false }));
   return { fields, rows: records.map((record) => names.map((_, index) => record[index] || null)) };
 }
 
-/** An array of objects. What cannot be read as JSON is no row. */
+/** Reads an array of objects. Malformed JSON gives no rows, as in splunkd. */
 function jsonRows(data: string, nowSeconds: number): Rows {
-  const objects = parsed(data);
+  const objects = parseObjects(data);
   const names = [...new Set(objects.flatMap((object) => Object.keys(object)))].filter(
     (name) => name !== "_raw",
   );
@@ -50,7 +50,7 @@ function jsonRows(data: string, nowSeconds: number): Rows {
   };
 }
 
-function parsed(data: string): Record<string, unknown>[] {
+function parseObjects(data: string): Record<string, unknown>[] {
   let value: unknown;
   try {
     value = JSON.parse(data);
@@ -68,7 +68,7 @@ function parsed(data: string): Record<string, unknown>[] {
   });
 }
 
-/** Objects and arrays stay the text they are. */
+/** Objects and arrays stay JSON text. */
 function inlineValue(value: unknown): ResultValue {
   if (value === undefined || value === null) return null;
   if (typeof value === "string" || typeof value === "number") return value;

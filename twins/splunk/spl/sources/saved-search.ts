@@ -1,4 +1,4 @@
-/** A saved search as a part of another. */
+/** Saved searches as part of another search. */
 
 import type { SearchContext } from "../context/search-context.ts";
 import type { Relation } from "../relation/relation.ts";
@@ -8,16 +8,16 @@ import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
 import type { TimeRange } from "../time/time-range.ts";
 
 /**
- * The rows of a saved search. It has the range of the search it is part of; where that has none, its own.
- * @param command that asks for it
- * @param replaced its text with what stands between dollar signs replaced
- * @throws SplError of phase `run` when there is none, or it is part of itself
+ * The rows of a saved search, in the time range of the search around it; if that is open, in its own.
+ * @param command for error messages
+ * @param substitute replaces the `$placeholders$` of its text
+ * @throws SplError of phase `run` when there is none, or it contains itself
  */
 export async function savedSearchRelation(
   command: string,
   name: string,
   context: SearchContext,
-  replaced: (search: string) => string = (search) => search,
+  substitute: (search: string) => string = (search) => search,
 ): Promise<Relation> {
   const saved = context.knowledge.savedSearch(name);
   if (saved === undefined) {
@@ -29,13 +29,13 @@ export async function savedSearchRelation(
   const { earliestMs, latestMs } = context.range;
   const open = earliestMs === undefined && latestMs === undefined;
   const range = open
-    ? { earliestMs: moment(saved.earliest, context), latestMs: moment(saved.latest, context) }
+    ? { earliestMs: timeMs(saved.earliest, context), latestMs: timeMs(saved.latest, context) }
     : context.range;
   const inner = context.within(range satisfies TimeRange, name);
-  return inner.subrelation(inner.parse(withImplicitSearch(replaced(saved.search))));
+  return inner.subrelation(inner.parse(withImplicitSearch(substitute(saved.search))));
 }
 
-function moment(text: string | undefined, { nowMs, timeZone }: SearchContext): number | undefined {
+function timeMs(text: string | undefined, { nowMs, timeZone }: SearchContext): number | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   try {
     return resolveTime(text, { nowMs, timeZone });

@@ -23,7 +23,7 @@ export function hiddenColumns(groups: number): { column: string; value: Sql }[] 
   return [first, ...values.map((value, index) => ({ column: carriedName(index), value }))];
 }
 
-const carriedName = (index: number): string => `#carried${index + 1}`;
+const carriedName = (index: number): string => `#passthrough${index + 1}`;
 
 interface Members {
   /** Deferred columns of the events. */
