@@ -1,7 +1,7 @@
 /** `appendcols`: the fields of a subsearch's rows, the first row's to the first row, and so on. */
 import { identifier, joined, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { alike } from "../eval/value.ts";
+import { unifyTypes } from "../eval/value.ts";
 import { withRowNumber } from "../relation/order.ts";
 import { columnOf, fieldValue, type Output, outputsOf, type Relation, select } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
@@ -54,6 +54,6 @@ function besides(first: Relation, second: Relation, winner: "first" | "second"):
 }
 
 function coalesced(values: readonly Typed[]): Typed {
-  const { type, multi, sql: alternatives } = alike(values);
+  const { type, multi, sql: alternatives } = unifyTypes(values);
   return { type, multi, sql: sql`coalesce(${joined(alternatives, ", ")})` };
 }

@@ -1,6 +1,6 @@
 /** `convert`: values as numbers, and times as text. */
 import { defineCommand } from "../command.ts";
-import { type Conversion, conversions, converted } from "../eval/conversions.ts";
+import { type Conversion, conversions, convert as convertValue } from "../eval/conversions.ts";
 import type { Value } from "../eval/value.ts";
 import { extend, fieldValue } from "../relation/relation.ts";
 import { countWildcards, fillWildcards, matchingColumns, wildcardMatch } from "../relation/wildcards.ts";
@@ -43,7 +43,7 @@ export const convert = defineCommand({
         const name =
           as === undefined ? column.name : fillWildcards(as, wildcardMatch(field, column.name) ?? []);
         const value = fieldValue(column);
-        changes.set(name, isLeft ? value : converted(value, conversion, timeFormat, context));
+        changes.set(name, isLeft ? value : convertValue(value, conversion, timeFormat, context));
       }
     }
     return extend(input, changes);

@@ -2,9 +2,9 @@
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
-import { assignByName, namesFields } from "../eval/dynamic-names.ts";
+import { assignByName, hasFieldReference } from "../eval/dynamic-names.ts";
 import { fieldsOf } from "../eval/fields-of.ts";
-import { assigned as shownAs } from "../eval/precision.ts";
+import { toFieldValue as shownAs } from "../eval/precision.ts";
 import type { Value } from "../eval/value.ts";
 import { materializeIfDeep } from "../relation/materialize.ts";
 import { extend, type Relation } from "../relation/relation.ts";
@@ -63,7 +63,7 @@ function independent(assignments: readonly Assignment[]): Assignment[][] {
     const group = groups.at(-1);
     const reads = fieldsOf(assignment.expression);
     const apart =
-      namesFields(assignment.field) ||
+      hasFieldReference(assignment.field) ||
       names.has(assignment.field) ||
       [...reads].some((name) => names.has(name));
     if (group === undefined || apart) {
@@ -73,7 +73,7 @@ function independent(assignments: readonly Assignment[]): Assignment[][] {
       group.push(assignment);
     }
     names.add(assignment.field);
-    if (namesFields(assignment.field)) groups.push([]);
+    if (hasFieldReference(assignment.field)) groups.push([]);
   }
   return groups.filter((group) => group.length > 0);
 }
@@ -84,7 +84,7 @@ async function assigned(
   context: SearchContext,
 ): Promise<Relation> {
   const [first] = group;
-  if (first && namesFields(first.field)) {
+  if (first && hasFieldReference(first.field)) {
     return assignByName(
       input,
       first.field,

@@ -1,7 +1,7 @@
 /** `fillnull`: a value where one is missing. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { alike, constant, type Value } from "../eval/value.ts";
+import { constant, unifyTypes, type Value } from "../eval/value.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
 import { matchingNames } from "../relation/wildcards.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
@@ -26,6 +26,6 @@ function filledWith(input: Relation, name: string, value: string): Value {
   if (column === undefined) return constant(value);
   const isNumber = column.type === "number" && /^-?\d+(\.\d+)?$/.test(value);
   const fill = constant(isNumber ? Number(value) : value);
-  const { type, multi, sql: [present, missing] = [] } = alike([fieldValue(column), fill]);
+  const { type, multi, sql: [present, missing] = [] } = unifyTypes([fieldValue(column), fill]);
   return { type, multi, sql: sql`coalesce(${present ?? fill.sql}, ${missing ?? fill.sql})` };
 }

@@ -5,7 +5,7 @@
 import { raw, sql } from "@offhook/log-store/sql";
 import { countryOfAddress, namesIn } from "../addresses/countries.ts";
 import { defineCommand } from "../command.ts";
-import { alike, text, type Value } from "../eval/value.ts";
+import { text, unifyTypes, type Value } from "../eval/value.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
 import { bindOnce, listOf, textOf } from "../relation/typed.ts";
 import type { OptionType } from "../syntax/argument-reader.ts";
@@ -68,6 +68,6 @@ export const iplocation = defineCommand({
 function orElse(value: Value, input: Relation, name: string): Value {
   const column = columnOf(input, name);
   if (column === undefined) return value;
-  const { type, multi, sql: both } = alike([value, fieldValue(column)]);
+  const { type, multi, sql: both } = unifyTypes([value, fieldValue(column)]);
   return { type, multi, sql: sql`coalesce(${both[0] ?? raw("NULL")}, ${both[1] ?? raw("NULL")})` };
 }

@@ -279,5 +279,9 @@ function joinedOutputs(
 function firstOf(first: Typed, second: Typed): Typed {
   const type = first.type === "number" && second.type === "number" ? "number" : "text";
   const multi = first.multi || second.multi;
-  return { type, multi, sql: sql`coalesce(${widen(first, type, multi)}, ${widen(second, type, multi)})` };
+  return {
+    type,
+    multi,
+    sql: sql`coalesce(${widen(first, { type, multi })}, ${widen(second, { type, multi })})`,
+  };
 }

@@ -199,7 +199,7 @@ function filledUp(value: Typed, { minMatches = 0, defaultMatch = "" }: LookupDef
 function together(own: Typed, found: Typed, mode: Destination["mode"]): Typed {
   const type = own.type === "number" && found.type === "number" ? "number" : "text";
   const multi = own.multi || found.multi;
-  const [before, after] = [widen(own, type, multi), widen(found, type, multi)];
+  const [before, after] = [widen(own, { type, multi }), widen(found, { type, multi })];
   const value =
     mode === "fill"
       ? sql`coalesce(${before}, ${after})`

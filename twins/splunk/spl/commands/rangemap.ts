@@ -84,7 +84,7 @@ function bindNumber(
       (list) => sql`CASE WHEN len(${list}) > 0 THEN ${list} ELSE [CAST(${otherwise} AS VARCHAR)] END`,
     );
   });
-  return text(chosen, overlap);
+  return { ...text(chosen), multi: overlap };
 }
 
 function constantText(value: string): Value {

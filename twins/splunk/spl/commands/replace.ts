@@ -66,7 +66,7 @@ function canMatch({ type }: Column, replacements: readonly Replacement[]): boole
 function replaced(value: Value, replacements: readonly Replacement[]): Value {
   const texts = textOf(value);
   const one = (single: Sql) => bindOnce(single, (given) => chosen(given, replacements));
-  return { ...text(value.multi ? mapList(texts, one) : one(texts), value.multi), loose: true };
+  return { ...text(value.multi ? mapList(texts, one) : one(texts)), multi: value.multi, loose: true };
 }
 
 function chosen(given: Sql, replacements: readonly Replacement[]): Sql {

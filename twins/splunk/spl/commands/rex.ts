@@ -1,7 +1,7 @@
 /** `rex`: fields out of a text by the named groups of a regular expression, or the text itself changed as `sed` does. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { alike, text, type Value } from "../eval/value.ts";
+import { asList, text, unifyTypes, type Value } from "../eval/value.ts";
 import type { Pattern } from "../regex/pcre.ts";
 import { extractAllSql, extractFirstSql, offsetsSql } from "../regex/regex-sql.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
@@ -50,7 +50,7 @@ export const rex = defineCommand({
     const edited = value.multi
       ? mapList(texts, (one) => editedSql(one, args.edits))
       : editedSql(texts, args.edits);
-    return extend(input, new Map([[args.field, text(edited, value.multi)]]));
+    return extend(input, new Map([[args.field, { ...text(edited), multi: value.multi }]]));
   },
 });
 
@@ -83,17 +83,14 @@ function found(subject: Sql, pattern: Pattern, groups: readonly number[], maxMat
   const list = others.reduce((sofar, group) => sql`list_concat(${sofar}, ${all(group)})`, all(first));
   const item = lambdaParameter();
   const given = sql`list_filter(${list}, lambda ${item}: ${item} IS NOT NULL AND ${item} <> '')`;
-  return text(
-    bindOnce(given, (values) => sql`CASE WHEN len(${values}) > 0 THEN ${values} END`),
-    true,
-  );
+  return asList(text(bindOnce(given, (values) => sql`CASE WHEN len(${values}) > 0 THEN ${values} END`)));
 }
 
 /** Where nothing is found, a field stays what it was. */
 function kept(input: Relation, name: string, value: Value): Value {
   const before = columnOf(input, name);
   if (before === undefined) return value;
-  const { sql: [then = raw("NULL"), otherwise = raw("NULL")] = [], ...shape } = alike([
+  const { sql: [then = raw("NULL"), otherwise = raw("NULL")] = [], ...shape } = unifyTypes([
     value,
     fieldValue(before),
   ]);

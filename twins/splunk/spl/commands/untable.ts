@@ -20,7 +20,7 @@ export const untable = defineCommand({
     const type = columns.every((column) => column.type === "number") ? "number" : "text";
     const multi = columns.some((column) => column.multi);
     const cells = columns.map((column, index): Sql => {
-      const value = widen(fieldValue(column), type, multi);
+      const value = widen(fieldValue(column), { type, multi });
       return sql`{'name': CAST(${column.name} AS VARCHAR), 'value': ${value}, 'position': CAST(${index} AS BIGINT)}`;
     });
     const xColumn = columnOf(input, x);

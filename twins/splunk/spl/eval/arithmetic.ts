@@ -1,13 +1,13 @@
-/** Arithmetic on doubles, and the two ways to put texts together. What is no number makes NULL. */
+/** Arithmetic on doubles, and concatenation of texts. An operand that is no number gives NULL. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { bindOnce, numberOf, textOf } from "../relation/typed.ts";
-import { fieldPrecision, resultPrecision, settled } from "./precision.ts";
+import { fieldPrecision, resultPrecision, roundToPrecision } from "./precision.ts";
 import type { Scope } from "./scope.ts";
 import { certainType, constant, nothing, number, text, type Value } from "./value.ts";
 
 type Operator = "-" | "*" | "/" | "%";
 
-/** A double; NULL for what is none. */
+/** A value as DOUBLE; NULL if it is no number. */
 export function doubleOf(value: Value): Sql {
   if (value.isNull) return raw("CAST(NULL AS DOUBLE)");
   return value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
@@ -24,15 +24,15 @@ export function arithmetic(operator: Operator, left: Value, right: Value, scope:
   const b = doubleOf(right);
   const divides = operator === "/" || operator === "%";
   const result = sql`(${a} ${raw(operator)} ${divides ? sql`nullif(${b}, 0)` : b})`;
-  return certainly(computed(operator, left, right, result));
+  return asCertain(withPrecision(operator, left, right, result));
 }
 
-/** A result as exact as its operands are. */
-function computed(operator: Operator | "+", left: Value, right: Value, result: Sql): Value {
+/** A numeric result with the precision that its operands allow. */
+function withPrecision(operator: Operator | "+", left: Value, right: Value, result: Sql): Value {
   return { ...number(result), precision: resultPrecision(operator, [left, right], result) };
 }
 
-export function negated(value: Value, scope: Scope): Value {
+export function negate(value: Value, scope: Scope): Value {
   const { precision, displayText: shown } = value;
   if (typeof value.constant === "number") {
     const text = shown === undefined ? {} : { displayText: sql`('-' || ${shown})` };
@@ -41,16 +41,16 @@ export function negated(value: Value, scope: Scope): Value {
   if (value.type === "boolean" || (certainType(value) ?? "number") !== "number") {
     scope.fail("Type checking failed. '-' only takes numbers.");
   }
-  return certainly({ ...number(sql`(- ${doubleOf(value)})`), precision });
+  return asCertain({ ...number(sql`(- ${doubleOf(value)})`), precision });
 }
 
-function certainly(value: Value): Value {
+function asCertain(value: Value): Value {
   return { ...value, certain: true };
 }
 
 /**
- * Puts texts together when one side is known to be a text. Else the values decide: two numbers are added, two texts put together, and a
- * number and a text make NULL.
+ * `+`: concatenates if one side is known to be a text. Otherwise the values of each row decide: two numbers are added, two texts
+ * concatenated, a number and a text give NULL.
  */
 export function add(left: Value, right: Value, scope: Scope): Value {
   const types = [certainType(left), certainType(right)];
@@ -59,9 +59,9 @@ export function add(left: Value, right: Value, scope: Scope): Value {
     scope.fail("Type checking failed. '+' only takes two strings or two numbers.");
   }
   if (left.isNull || right.isNull) return nothing;
-  if (types.includes("text")) return joinedTexts(left, right);
+  if (types.includes("text")) return concatTexts(left, right);
   if (left.type === "number" || right.type === "number" || left.multi || right.multi) {
-    return certainly(computed("+", left, right, sql`(${doubleOf(left)} + ${doubleOf(right)})`));
+    return asCertain(withPrecision("+", left, right, sql`(${doubleOf(left)} + ${doubleOf(right)})`));
   }
   if (!left.loose && !right.loose) return text(sql`(${left.sql} || ${right.sql})`);
   const sum = bindOnce(left.sql, (a) =>
@@ -70,29 +70,31 @@ export function add(left: Value, right: Value, scope: Scope): Value {
       const second = numberOf({ ...right, sql: b });
       const exactness = { ...left, precision: fieldPrecision({ ...left, sql: a }) };
       const other = { ...right, precision: fieldPrecision({ ...right, sql: b }) };
-      const added = textOf(settled(computed("+", exactness, other, sql`(${first} + ${second})`)));
+      const added = textOf(
+        roundToPrecision(withPrecision("+", exactness, other, sql`(${first} + ${second})`)),
+      );
       return sql`coalesce(${added}, CASE WHEN ${first} IS NULL AND ${second} IS NULL THEN ${a} || ${b} END)`;
     }),
   );
   return { ...text(sum), loose: true };
 }
 
-/** Both as text, one after the other. A multi-value has no one text. */
+/** `.`: concatenates both sides as text. NULL for a multi-value of several values. */
 export function concatenate(left: Value, right: Value, scope: Scope): Value {
   const refused = [left, right].some((value) => value.type === "boolean" || certainType(value) === "null");
   if (refused) scope.fail("Type checking failed. The '.' operator only takes strings and numbers.");
-  return left.isNull || right.isNull ? nothing : joinedTexts(left, right);
+  return left.isNull || right.isNull ? nothing : concatTexts(left, right);
 }
 
-function joinedTexts(first: Value, second: Value): Value {
-  const [left, right] = [settled(first), settled(second)];
+function concatTexts(first: Value, second: Value): Value {
+  const [left, right] = [roundToPrecision(first), roundToPrecision(second)];
   if (typeof left.constant === "string" && typeof right.constant === "string") {
     return { ...constant(left.constant + right.constant), loose: true };
   }
-  return certainly({ ...text(sql`(${singleText(left)} || ${singleText(right)})`), loose: true });
+  return asCertain({ ...text(sql`(${singleText(left)} || ${singleText(right)})`), loose: true });
 }
 
-/** As one text; NULL for a multi-value that has several. */
+/** A value as one text; NULL for a multi-value of several values. */
 export function singleText(value: Value): Sql {
   if (!value.multi) return textOf(value);
   return bindOnce(value.sql, (list) =>

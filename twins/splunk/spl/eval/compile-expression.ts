@@ -1,16 +1,16 @@
-/** Eval expressions as SQL. */
+/** Compiles eval expressions to SQL. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import type { Relation } from "../relation/relation.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { compile } from "./compile.ts";
-import { assigned } from "./precision.ts";
+import { toFieldValue } from "./precision.ts";
 import { Scope } from "./scope.ts";
 import type { Value } from "./value.ts";
 
 /**
  * The value of an expression for each row of `(input.select) AS r`.
- * @param command who is in error: `'EvalCommand'`, `'where' command`
+ * @param command for error messages: `'EvalCommand'`, `'where' command`
  * @throws SplError of phase `run`
  */
 export async function compileExpression(
@@ -22,11 +22,11 @@ export async function compileExpression(
   const scope = new Scope(input, context, command);
   const value = await compile(expression, scope);
   if (!scope.hasSubqueries) return value;
-  const whole = assigned(value);
-  return { ...whole, sql: scope.withSubqueries(whole.sql) };
+  const result = toFieldValue(value);
+  return { ...result, sql: scope.withSubqueries(result.sql) };
 }
 
-/** Whether a row is kept: never NULL. @throws SplError of phase `run` */
+/** Compiles a condition on rows to SQL that is never NULL. @throws SplError of phase `run` */
 export async function compileCondition(
   expression: Expression,
   input: Relation,

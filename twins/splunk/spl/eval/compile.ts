@@ -1,15 +1,15 @@
-/** Nodes of the syntax tree as SQL. */
+/** Compiles nodes of the syntax tree to SQL. */
 import { raw, sql } from "@offhook/log-store/sql";
 import { subsearchText } from "../search/format-rows.ts";
 import type { Expression, Subsearch } from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-text.ts";
-import { add, arithmetic, concatenate, negated } from "./arithmetic.ts";
-import { compare, isAmong } from "./compare.ts";
+import { add, arithmetic, concatenate, negate } from "./arithmetic.ts";
+import { compare, isIn } from "./compare.ts";
 import type { Family } from "./functions/declaration.ts";
 import { findFunction } from "./functions/registry.ts";
 import { conjunction, disjunction, exclusive, negation } from "./logic.ts";
 import { like } from "./patterns.ts";
-import { settled, writtenPrecision } from "./precision.ts";
+import { literalPrecision, roundToPrecision } from "./precision.ts";
 import type { Scope } from "./scope.ts";
 import { certainType, constant, type Value } from "./value.ts";
 
@@ -21,7 +21,7 @@ export async function compile(expression: Expression, scope: Scope): Promise<Val
   switch (expression.node) {
     case "number": {
       const { value, text } = expression;
-      const precision = writtenPrecision(text);
+      const precision = literalPrecision(text);
       const isShown = precision !== undefined && String(value) !== text;
       return {
         ...constant(value),
@@ -34,27 +34,27 @@ export async function compile(expression: Expression, scope: Scope): Promise<Val
     case "field":
       return scope.field(expression.name);
     case "call":
-      return withType(await call(expression, scope));
+      return castText(await compileCall(expression, scope));
     case "unary": {
       const operand = await compile(expression.operand, scope);
       if (expression.operator === "not") return negation(operand, scope);
-      return expression.operator === "-" ? negated(operand, scope) : operand;
+      return expression.operator === "-" ? negate(operand, scope) : operand;
     }
     case "binary":
-      return withType(await chain(expression, scope));
+      return castText(await compileChain(expression, scope));
     case "in": {
       const [operand, ...values] = await compileAll([expression.operand, ...expression.values], scope);
       return operand === undefined
         ? scope.fail("The expression is malformed.")
-        : isAmong(operand, values, scope);
+        : isIn(operand, values, scope);
     }
     case "subsearch":
-      return compile(await spliced(expression.subsearch, scope), scope);
+      return compile(await parseSubsearchResult(expression.subsearch, scope), scope);
   }
 }
 
-/** What a subsearch has found, read as an expression. */
-async function spliced({ pipeline }: Subsearch, scope: Scope): Promise<Expression> {
+/** Runs a subsearch and parses its result as an expression. */
+async function parseSubsearchResult({ pipeline }: Subsearch, scope: Scope): Promise<Expression> {
   const { context } = scope;
   return parseExpression(subsearchText(await context.subsearch(pipeline)), "eval", context.parse);
 }
@@ -63,8 +63,8 @@ export function compileAll(expressions: readonly Expression[], scope: Scope): Pr
   return Promise.all(expressions.map((expression) => compile(expression, scope)));
 }
 
-/** Left-leaning chains are as long as they like: `a OR b OR c …`. */
-async function chain(expression: Binary, scope: Scope): Promise<Value> {
+/** Compiles a left-leaning chain (`a OR b OR c …`) in a loop, so that its length does not exhaust the stack. */
+async function compileChain(expression: Binary, scope: Scope): Promise<Value> {
   const links: Binary[] = [];
   let first: Expression = expression;
   while (first.node === "binary") {
@@ -73,12 +73,12 @@ async function chain(expression: Binary, scope: Scope): Promise<Value> {
   }
   let left = await compile(first, scope);
   for (const link of links.reverse()) {
-    left = binary(link.operator, left, await compile(link.right, scope), scope);
+    left = applyOperator(link.operator, left, await compile(link.right, scope), scope);
   }
   return left;
 }
 
-function binary(operator: Binary["operator"], left: Value, right: Value, scope: Scope): Value {
+function applyOperator(operator: Binary["operator"], left: Value, right: Value, scope: Scope): Value {
   switch (operator) {
     case "and":
       return conjunction([left, right], scope);
@@ -87,7 +87,7 @@ function binary(operator: Binary["operator"], left: Value, right: Value, scope: 
     case "xor":
       return exclusive(left, right, scope);
     case "like":
-      return like(settled(left), settled(right), scope);
+      return like(roundToPrecision(left), roundToPrecision(right), scope);
     case ".":
       return concatenate(left, right, scope);
     case "+":
@@ -102,38 +102,38 @@ function binary(operator: Binary["operator"], left: Value, right: Value, scope: 
   }
 }
 
-/** Functions of these families see numbers in all their digits, others as they would be shown. */
-const takesNumbers: ReadonlySet<Family> = new Set<Family>([
+/** Functions of these families see numbers with all digits; others see them rounded to their precision. */
+const numericFamilies: ReadonlySet<Family> = new Set<Family>([
   "mathematical",
   "trigonometry",
   "bitwise",
   "date and time",
 ]);
 
-/** They refuse a number that is one before the search runs: `len(123)`; of a field, any value is a text. */
-const takesTexts: ReadonlySet<string> = new Set([
+/** Functions that reject a number known before the search runs, `len(123)`. A field's value always counts as text for them. */
+const textFunctions: ReadonlySet<string> = new Set([
   ...["len", "lower", "upper", "urldecode", "substr", "replace", "split", "md5", "sha1", "sha256", "sha512"],
 ]);
 
-async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> {
+async function compileCall({ name, args }: FunctionCall, scope: Scope): Promise<Value> {
   const declared = findFunction(name);
   if (!declared) return scope.fail(`The '${name}' function is unsupported or undefined.`);
   const fail = (): never => scope.fail(`The arguments to the '${name}' function are invalid.`);
-  if (args.length < declared.least || args.length > (declared.most ?? Number.POSITIVE_INFINITY)) fail();
-  if (declared.kind === "form") return declared.compile(args, { scope, fail });
+  if (args.length < declared.minArgs || args.length > (declared.maxArgs ?? Number.POSITIVE_INFINITY)) fail();
+  if (declared.kind === "form") return declared.compile(args, { scope, compile, fail });
   const compiled = await compileAll(args, scope);
-  const values = takesNumbers.has(declared.family) ? compiled : compiled.map(settled);
+  const values = numericFamilies.has(declared.family) ? compiled : compiled.map(roundToPrecision);
   if (!declared.takesNull && values.some((value) => certainType(value) === "null")) fail();
   const [subject] = compiled;
-  if (takesTexts.has(declared.name) && subject !== undefined && certainType(subject) === "number") fail();
-  return declared.compile(values, { scope, fail });
+  if (textFunctions.has(declared.name) && subject !== undefined && certainType(subject) === "number") fail();
+  return declared.compile(values, { scope, compile, fail });
 }
 
 /**
- * Texts as VARCHAR whatever they are made of: DuckDB's own type for a NULL it knows before the statement runs is none, and INTEGER in
- * the rows of a subquery. A cast to the type that a value has costs nothing.
+ * Casts texts to VARCHAR. DuckDB gives a NULL known at planning no type, and INTEGER in the rows of a subquery. A cast to the type a
+ * value already has costs nothing.
  */
-function withType(value: Value): Value {
+function castText(value: Value): Value {
   if (value.type !== "text" || value.isNull || value.constant !== undefined || value.nonNull) return value;
   return { ...value, sql: sql`CAST(${value.sql} AS ${raw(value.multi ? "VARCHAR[]" : "VARCHAR")})` };
 }

@@ -1,4 +1,4 @@
-/** What `convert` makes of values. */
+/** Conversions of the `convert` command. */
 
 import { findTimeZone } from "@offhook/log-store/dates/time-zone";
 import { type Sql, sql } from "@offhook/log-store/sql";
@@ -24,15 +24,15 @@ export const conversions = [
 ] as const;
 export type Conversion = (typeof conversions)[number];
 
-const madeTime = defineRowFunction("spl.mktime", (given, format, zone, now) => {
+const mktime = defineRowFunction("spl.mktime", (given, format, zone, now) => {
   const timeZone = findTimeZone(zone ?? "");
   if (given === null || format === null || timeZone === undefined) return null;
   const seconds = parseTime(given, format, { zone: timeZone, nowMs: Number(now) });
   return seconds === undefined ? null : String(seconds);
 });
 
-/** The seconds of `[days+]HH:MM:SS`; KB of `3m`; the seconds of `MM:SS.SSS`: as texts of numbers. */
-const parsed = defineRowFunction("spl.convert", (given, kind) => {
+/** `dur2sec`: seconds of `[days+]HH:MM:SS`. `memk`: kilobytes of `3m`. `mstime`: seconds of `MM:SS.SSS`. Each as the text of a number. */
+const convertText = defineRowFunction("spl.convert", (given, kind) => {
   if (given === null) return null;
   const value =
     kind === "dur2sec" ? durationSeconds(given) : kind === "memk" ? kilobytes(given) : clockSeconds(given);
@@ -58,24 +58,24 @@ function clockSeconds(given: string): number | undefined {
   return match ? Number(match[1] ?? 0) * 60 + Number(match[2]) : undefined;
 }
 
-/** Values that cannot be converted stay what they are, except that `num` removes them; `auto` converts all of a field's or none. */
-export function converted(
+/** Converts a value. Unconvertible values stay unchanged, except that `num` removes them; `auto` converts all values of a field or none. */
+export function convert(
   value: Value,
   conversion: Conversion,
   timeFormat: string,
   context: SearchContext,
 ): Value {
-  if (conversion === "auto") return automatic(value);
+  if (conversion === "auto") return convertAuto(value);
   const texts = textOf(value);
-  const each = (one: Sql) => singleConverted(one, conversion, timeFormat, context);
+  const each = (one: Sql) => convertOne(one, conversion, timeFormat, context);
   const result = value.multi ? mapList(texts, each) : bindOnce(texts, each);
-  const isNumber = conversion === "num";
-  return isNumber
-    ? number(result, value.multi)
-    : { ...text(result, value.multi), loose: conversion !== "ctime" };
+  const { multi } = value;
+  return conversion === "num"
+    ? { ...number(result), multi }
+    : { ...text(result), multi, loose: conversion !== "ctime" };
 }
 
-function singleConverted(
+function convertOne(
   one: Sql,
   conversion: Exclude<Conversion, "auto">,
   timeFormat: string,
@@ -89,7 +89,7 @@ function singleConverted(
       const options = [timeFormat, zone.id, String(context.nowMs)].map(
         (option) => sql`CAST(${option} AS VARCHAR)`,
       );
-      return sql`coalesce(${madeTime(one, ...options)}, ${one})`;
+      return sql`coalesce(${mktime(one, ...options)}, ${one})`;
     }
     case "num":
       return numberIn(one);
@@ -98,7 +98,7 @@ function singleConverted(
     case "rmunit":
       return sql`coalesce(${leadingNumber(one)}, ${one})`;
     default:
-      return sql`coalesce(${parsed(one, sql`CAST(${conversion} AS VARCHAR)`)}, ${one})`;
+      return sql`coalesce(${convertText(one, sql`CAST(${conversion} AS VARCHAR)`)}, ${one})`;
   }
 }
 
@@ -111,15 +111,15 @@ function leadingNumber(one: Sql): Sql {
   return sql`nullif(regexp_extract(${one}, '^\\s*([-+]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][-+]?\\d+)?)', 1), '')`;
 }
 
-/** By whatever conversion there is. */
+/** The number that any of the conversions reads in a text. */
 function numberIn(one: Sql): Sql {
   const withoutCommas = sql`CASE WHEN regexp_full_match(${one}, '[-+]?\\d{1,3}(,\\d{3})+(\\.\\d+)?') THEN TRY_CAST(replace(${one}, ',', '') AS DOUBLE) END`;
-  const duration = sql`CAST(${parsed(one, sql`'dur2sec'`)} AS DOUBLE)`;
+  const duration = sql`CAST(${convertText(one, sql`'dur2sec'`)} AS DOUBLE)`;
   const unit = sql`CAST(CASE WHEN regexp_full_match(${one}, '\\s*[-+]?[\\d.]+\\s*[A-Za-z%]+\\s*') THEN ${leadingNumber(one)} END AS DOUBLE)`;
   return sql`coalesce(${asNumber(one)}, ${withoutCommas}, ${duration}, ${unit})`;
 }
 
-function automatic(value: Value): Value {
+function convertAuto(value: Value): Value {
   if (value.type === "number" || value.multi) return value;
   const result = bindOnce(textOf(value), (one) => {
     return sql`struct_pack(t := ${one}, n := ${numberIn(one)})`;

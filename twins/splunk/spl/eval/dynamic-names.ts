@@ -1,20 +1,20 @@
-/** `eval {field}=…` and `eval total_{field}=…`: destination fields that values name. */
+/** `eval {field}=…` and `eval total_{field}=…`: destination fields named by values. */
 import { identifier, joined, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, fieldValue, project, type Relation } from "../relation/relation.ts";
 import { SplError } from "../spl-error.ts";
 import { singleText } from "./arithmetic.ts";
-import { alike, nothing, type Value } from "./value.ts";
+import { nothing, unifyTypes, type Value } from "./value.ts";
 
 const MAX_NAMES = 1_000;
 const reference = /\{([^{}]+)\}/g;
 
-/** Whether a destination has a field's name in braces. */
-export function namesFields(destination: string): boolean {
+/** Whether a destination contains a field in braces. */
+export function hasFieldReference(destination: string): boolean {
   return /\{[^{}]+\}/.test(destination);
 }
 
-/** Each row sets the field that its own values name; a row that has no such value sets none. */
+/** Sets, in each row, the field that the row's values name. A row without such a value sets none. */
 export async function assignByName(
   input: Relation,
   destination: string,
@@ -35,7 +35,7 @@ export async function assignByName(
     let index = 0;
     const name = destination.replace(reference, () => values[index++] ?? "");
     const before = columnOf(input, name);
-    const { sql: [then, otherwise] = [], ...shape } = alike([
+    const { sql: [then, otherwise] = [], ...shape } = unifyTypes([
       value,
       before === undefined ? nothing : fieldValue(before),
     ]);

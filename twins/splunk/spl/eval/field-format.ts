@@ -4,13 +4,15 @@ import { type FieldFormat, outputsOf, project, type Relation } from "../relation
 import { textOf } from "../relation/typed.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { compileExpression } from "./compile-expression.ts";
-import { settled } from "./precision.ts";
+import { roundToPrecision } from "./precision.ts";
 
 /** A format that shows the value of an expression as text. */
 export function fieldFormat(expression: Expression, context: SearchContext): FieldFormat {
   return {
     async compile(relation) {
-      const value = settled(await compileExpression(expression, relation, context, "'fieldformat' command"));
+      const value = roundToPrecision(
+        await compileExpression(expression, relation, context, "'fieldformat' command"),
+      );
       return { ...value, type: "text", sql: textOf(value) };
     },
     renameFields: (names) => fieldFormat(renameFields(expression, names), context),

@@ -1,9 +1,9 @@
-/** AND, OR, XOR and NOT, with unknown among the truth values. */
+/** AND, OR, XOR and NOT in three-valued logic. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Scope } from "./scope.ts";
 import { boolean, type Value } from "./value.ts";
 
-/** A truth value; NULL when unknown. */
+/** A boolean as SQL; NULL if unknown. @param refuse called for any other type */
 export function truth(value: Value, refuse: () => never): Sql {
   if (value.isNull) return raw("CAST(NULL AS BOOLEAN)");
   return value.type === "boolean" ? value.sql : refuse();

@@ -1,4 +1,4 @@
-/** `LIKE`. */
+/** The operator `LIKE`. */
 import { sql } from "@offhook/log-store/sql";
 import { textOf } from "../relation/typed.ts";
 import { singleText } from "./arithmetic.ts";
@@ -6,7 +6,7 @@ import { anyOf } from "./compare.ts";
 import type { Scope } from "./scope.ts";
 import { boolean, nothing, type Value } from "./value.ts";
 
-/** `%` stands for any characters, `_` for one. Case counts. */
+/** `%` matches any characters, `_` one character. Case-sensitive. */
 export function like(value: Value, pattern: Value, scope: Scope): Value {
   if (value.isNull || pattern.isNull) return { ...nothing, type: "boolean" };
   if (value.type === "boolean" || pattern.type === "boolean") {

@@ -1,43 +1,30 @@
 /**
- * How exact a number is. splunkd rounds what is computed to the precision of the least exact operand: products, quotients and powers
- * to its significant digits, sums and differences to its places behind the point. Whole numbers, what other functions give and numbers
- * of sixteen digits and more are exact.
+ * Precision of numbers. splunkd rounds a result to the precision of its least precise operand: products, quotients and powers to its
+ * significant digits, sums and differences to its decimal places. Integers, results of other functions and numbers of sixteen or more
+ * digits are exact.
  */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { bindOnce, type Typed, textOf } from "../relation/typed.ts";
-import type { Value } from "./value.ts";
+import type { Precision, Value } from "./value.ts";
 
-export interface Precision {
-  /** Whether it is exact: what costs least to look at, and is most often so. */
-  exact(): Sql;
-  /** INTEGER; NULL where it is exact. */
-  significant(): Sql;
-  /** Places behind the point. INTEGER; NULL where it is exact. */
-  places(): Sql;
-  /** All of it is written in the search. */
-  readonly literal: boolean;
-  /** That of a value as it is, which has no more digits than those. */
-  readonly own?: true;
-}
-
-/** More digits are those of a DOUBLE, not of a measurement. */
+/** A number of more digits comes from a computation, not from a measurement: it counts as exact. */
 const EXACT_DIGITS = 16;
-/** As many a DOUBLE keeps. */
+/** Decimal digits that every DOUBLE preserves. */
 const DOUBLE_DIGITS = 15;
 
-/** Where the leading digit of a number is, 0 before the point. INTEGER; NULL of 0 and of an infinite one. */
+/** The power of ten of the leading digit: 0 for 1 to 9. INTEGER; NULL for 0 and infinity. */
 export function leadingPlace(value: Sql): Sql {
   return sql`TRY_CAST(floor(log10(nullif(abs(${value}), 0))) AS INTEGER)`;
 }
 
-/** Whether a number has more digits than what is measured; without a look at its text. */
+/** Whether a number has more digits than a measurement. Cheaper than counting the digits of its text. */
 function isComputed(value: Sql): Sql {
   const power = leadingPlace(value);
   return sql`round(${value}, ${raw(String(DOUBLE_DIGITS - 1))} - ${power}) <> ${value}`;
 }
 
-/** Of a number as it is written in the search; `undefined`: exact. */
-export function writtenPrecision(text: string): Precision | undefined {
+/** Precision of a literal; `undefined`: exact. */
+export function literalPrecision(text: string): Precision | undefined {
   const [, whole = "", fraction] = /^([0-9]*)\.([0-9]+)$/.exec(text) ?? [];
   if (fraction === undefined) return undefined;
   const digits = `${whole}${fraction}`.replace(/^0+/, "").length;
@@ -49,7 +36,7 @@ export function writtenPrecision(text: string): Precision | undefined {
   };
 }
 
-/** Of a single value of a field. */
+/** Precision of a single value of a field. */
 export function fieldPrecision(value: Typed): Precision {
   const counted = (count: (text: Sql) => Sql) => {
     const ofText = (text: Sql) =>
@@ -74,7 +61,7 @@ export function fieldPrecision(value: Typed): Precision {
   };
 }
 
-/** Of a result of two numbers. @param result DOUBLE */
+/** Precision of the result of two operands. @param result DOUBLE */
 export function resultPrecision(
   operator: "+" | "-" | "*" | "/" | "%" | "pow",
   [left, right]: readonly [Value, Value],
@@ -112,27 +99,27 @@ export function resultPrecision(
   return { exact, significant, places, literal };
 }
 
-/** As a text or a function sees it: without digits that its operands do not have. */
-export function settled(value: Value): Value {
+/** The value that texts and functions see: rounded to its precision, or as it is displayed. */
+export function roundToPrecision(value: Value): Value {
   if (value.multi) return value;
   const { precision, displayText: shown, ...plain } = value;
   if (shown !== undefined) return { type: "text", multi: false, sql: shown, loose: true };
   if (precision === undefined || precision.own || value.constant !== undefined) return plain;
   if (value.type !== "number") return plain;
-  // Where it is exact nothing else is looked at.
-  const sure = sql`CASE WHEN ${precision.exact()} THEN ${value.sql} ELSE ${rounded(value.sql, precision.places())} END`;
-  return { ...plain, sql: sure };
+  // Exact first: it is cheap and mostly true.
+  const result = sql`CASE WHEN ${precision.exact()} THEN ${value.sql} ELSE ${roundTo(value.sql, precision.places())} END`;
+  return { ...plain, sql: result };
 }
 
-/** As a field gets it. What is all written in the search is shown with its zeros at the end. */
-export function assigned(value: Value): Value {
+/** The value that a field is set to. A result of literals alone keeps its trailing zeros. */
+export function toFieldValue(value: Value): Value {
   const { precision, displayText: shown, constant } = value;
-  const isWritten = shown === undefined && constant === undefined && precision?.literal === true;
-  if (!isWritten || value.multi || value.type !== "number") return settled(value);
-  return { type: "text", multi: false, sql: withPlaces(value.sql, precision.places()), loose: true };
+  const isLiteral = shown === undefined && constant === undefined && precision?.literal === true;
+  if (!isLiteral || value.multi || value.type !== "number") return roundToPrecision(value);
+  return { type: "text", multi: false, sql: formatPlaces(value.sql, precision.places()), loose: true };
 }
 
-function rounded(value: Sql, places: Sql): Sql {
+function roundTo(value: Sql, places: Sql): Sql {
   return bindOnce(value, (one) =>
     bindOnce(
       places,
@@ -142,9 +129,9 @@ function rounded(value: Sql, places: Sql): Sql {
   );
 }
 
-/** A number with so many places behind the point, VARCHAR; in the fewest digits where the count is NULL. */
-export function withPlaces(value: Sql, places: Sql | number): Sql {
-  if (typeof places === "number") return withConstantPlaces(value, places);
+/** Formats a number with a fixed count of decimal places, as VARCHAR; in its shortest form where the count is NULL. */
+export function formatPlaces(value: Sql, places: Sql | number): Sql {
+  if (typeof places === "number") return formatConstantPlaces(value, places);
   return bindOnce(value, (one) =>
     bindOnce(places, (count) => {
       const places = sql`CAST(least(greatest(${count}, 0), 15) AS INTEGER)`;
@@ -155,7 +142,7 @@ export function withPlaces(value: Sql, places: Sql | number): Sql {
 }
 
 /** @param places from 1 to 15 */
-function withConstantPlaces(value: Sql, places: number): Sql {
+function formatConstantPlaces(value: Sql, places: number): Sql {
   const form = raw(`'{:.${places}f}'`);
   return bindOnce(value, (one) => {
     const plain = textOf({ type: "number", multi: false, sql: one });

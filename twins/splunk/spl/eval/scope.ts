@@ -1,4 +1,4 @@
-/** What an expression is compiled in: the fields it reads, and the search it is part of. */
+/** What an expression is compiled in: the fields it reads and the search around it. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
@@ -10,7 +10,7 @@ import { nothing, type Value } from "./value.ts";
 export class Scope {
   readonly input: Relation;
   readonly context: SearchContext;
-  /** Who is in error: `'EvalCommand'`, `'where' command`. */
+  /** For error messages: `'EvalCommand'`, `'where' command`. */
   readonly command: string;
   readonly #names: ReadonlyMap<string, Value>;
   readonly #subqueries: Sql[] = [];
@@ -28,7 +28,7 @@ export class Scope {
     this.#names = names;
   }
 
-  /** A field of the row; nothing when no row has it. */
+  /** The value of a field; `nothing` for an unknown one. */
   field(name: string): Value {
     const named = this.#names.get(name);
     if (named) return named;
@@ -39,17 +39,17 @@ export class Scope {
     return { ...value, loose: column.type === "text", ...precision };
   }
 
-  /** The same with other values for some names: one value of a multi-value, as `mvmap` sees it. */
+  /** A scope in which some names have other values: `mvmap` binds a field to one of its values. */
   with(names: ReadonlyMap<string, Value>): Scope {
     return new Scope(this.input, this.context, this.command, new Map([...this.#names, ...names]));
   }
 
-  /** Whether names have other values than the row's. */
+  /** Whether some names are bound to other values than the row's. */
   get narrowed(): boolean {
     return this.#names.size > 0;
   }
 
-  /** The value of a subquery, which is computed outside of the expression: DuckDB takes none within a lambda. */
+  /** Registers a subquery. Its value is computed outside of the expression, since DuckDB allows no subquery in a lambda. */
   subquery(select: Sql): Sql {
     this.#subqueries.push(select);
     return sql`${this.#found}.${subqueryName(this.#subqueries.length - 1)}`;
@@ -59,7 +59,7 @@ export class Scope {
     return this.#subqueries.length > 0;
   }
 
-  /** An expression of this scope, with its subqueries computed first. */
+  /** Wraps an expression of this scope so that its subqueries are computed first. */
   withSubqueries(expression: Sql): Sql {
     if (this.#subqueries.length === 0) return expression;
     const members = this.#subqueries.map((select, index) => sql`${subqueryName(index)} := (${select})`);

@@ -62,7 +62,7 @@ export function listOf({ multi, sql: value }: Typed): Sql {
 }
 
 /** Widens a value's type: number to text, single value to a list of one. */
-export function widen(value: Typed, type: "text" | "number", multi: boolean): Sql {
+export function widen(value: Typed, { type, multi }: { type: "text" | "number"; multi: boolean }): Sql {
   const converted = type === "text" ? textOf(value) : value.sql;
   return multi && !value.multi ? sql`CASE WHEN ${converted} IS NOT NULL THEN [${converted}] END` : converted;
 }

@@ -54,7 +54,7 @@ function union(
   const side = (part: Relation, number: number): Sql => {
     const items = shapes.map(({ name, type, multi }, index) => {
       const column = columnOf(part, name);
-      const value = column === undefined ? raw("NULL") : widen(fieldValue(column), type, multi);
+      const value = column === undefined ? raw("NULL") : widen(fieldValue(column), { type, multi });
       return { column: columns[index] ?? "", value };
     });
     // A part has NULL for the keys of the others, so its own keys decide within it.

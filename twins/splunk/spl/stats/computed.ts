@@ -2,7 +2,7 @@
 
 import type { SearchContext } from "../context/search-context.ts";
 import { compile } from "../eval/compile.ts";
-import { settled } from "../eval/precision.ts";
+import { roundToPrecision } from "../eval/precision.ts";
 import { Scope } from "../eval/scope.ts";
 import type { Value } from "../eval/value.ts";
 import type { Relation } from "../relation/relation.ts";
@@ -72,7 +72,7 @@ async function resolveComputed(
           { ...value, loose: value.type === "text" },
         ]),
       );
-      return settled(
+      return roundToPrecision(
         await compile(expression, new Scope(noFields, context, `'${options.command}' command`, names)),
       );
     },

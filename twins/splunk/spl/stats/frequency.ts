@@ -1,7 +1,7 @@
 /** `top` and `rare`: combinations of values by frequency. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { type Command, defineCommand } from "../command.ts";
-import { withPlaces } from "../eval/precision.ts";
+import { formatPlaces } from "../eval/precision.ts";
 import { type Output, type Relation, select } from "../relation/relation.ts";
 import { textOf } from "../relation/typed.ts";
 import { readBy } from "../syntax/aggregates.ts";
@@ -121,7 +121,7 @@ function frequencies(
     name,
     value: { type: "number", multi: false, sql: identifier(column) },
   });
-  const share = withPlaces(identifier("#percent"), PERCENT_DECIMALS);
+  const share = formatPlaces(identifier("#percent"), PERCENT_DECIMALS);
   const { showcount = true, showperc = true, countfield = "count", percentfield = "percent" } = options;
   return select(
     sql`SELECT *, ${joined(ordered, ", ")} FROM (${selection}) AS r`,

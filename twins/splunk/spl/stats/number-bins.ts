@@ -1,6 +1,6 @@
 /** Bins of numbers, as ranges: `500-510`. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
-import { withPlaces } from "../eval/precision.ts";
+import { formatPlaces } from "../eval/precision.ts";
 import { bindOnce, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import type { BinOptions, Extent } from "./bin-options.ts";
 
@@ -71,7 +71,7 @@ function rangeOf(value: Typed, of: (number: Sql) => { from: Sql; to: Sql }, deci
   const range = bindOnce(number, (one) => {
     const { from, to } = of(one);
     const edge = (at: Sql) =>
-      decimals > 0 ? withPlaces(at, decimals) : textOf({ type: "number", multi: false, sql: at });
+      decimals > 0 ? formatPlaces(at, decimals) : textOf({ type: "number", multi: false, sql: at });
     return sql`CASE WHEN ${one} IS NULL THEN ${text} ELSE ${edge(from)} || '-' || ${edge(to)} END`;
   });
   return { type: "text", multi: false, sql: range };

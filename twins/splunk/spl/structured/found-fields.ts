@@ -62,7 +62,7 @@ export function withBefore(
   if (column === undefined) return value;
   const before = fieldValue(column);
   const multi = value.multi || before.multi || precedence === "both";
-  const [found, had] = [widen(value, "text", multi), widen(before, "text", multi)];
+  const [found, had] = [widen(value, { type: "text", multi }), widen(before, { type: "text", multi })];
   switch (precedence) {
     case "found":
       return { type: "text", multi, sql: sql`coalesce(${found}, ${had})` };

@@ -1,17 +1,17 @@
-/** Bitwise functions: of whole numbers from 0 to 2^53-1, as splunkd takes them; NULL for anything else. */
+/** Bitwise functions, on integers from 0 to 2^53-1 as in splunkd; NULL for anything else. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { bindOnce } from "../../relation/typed.ts";
 import { nothing, number, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";
-import { type Entry, family, numeric } from "./tools.ts";
+import { type Entry, family, numberArgument } from "./tools.ts";
 
 /** 2^53-1. */
 const allBits = raw("9007199254740991");
 
-/** A HUGEINT, in which no shift of such a number overflows. */
-function bits(value: Value, use: Use): Sql {
+/** An argument as HUGEINT, which no shift of such a number overflows. */
+function bitsOf(value: Value, use: Use): Sql {
   return bindOnce(
-    numeric(value, use),
+    numberArgument(value, use),
     (x) => sql`CASE WHEN ${x} BETWEEN 0 AND ${allBits} AND ${x} = floor(${x}) THEN CAST(${x} AS HUGEINT) END`,
   );
 }
@@ -23,25 +23,25 @@ function ofMany(name: string, summary: string, join: (a: Sql, b: Sql) => Sql): E
     name,
     syntax: `${name}(number, ...)`,
     summary,
-    least: 2,
-    most: Number.POSITIVE_INFINITY,
-    compile: (values, use) => asNumber(values.map((value) => bits(value, use)).reduce(join)),
+    minArgs: 2,
+    maxArgs: Number.POSITIVE_INFINITY,
+    compile: (values, use) => asNumber(values.map((value) => bitsOf(value, use)).reduce(join)),
   };
 }
 
-/** @param shift of a number by less than 53 places */
+/** @param shift shifts by fewer than 53 places */
 function ofShift(name: string, summary: string, shift: (a: Sql, places: Sql) => Sql): Entry {
   return {
     name,
     syntax: `${name}(number, places)`,
     summary,
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile: ([value = nothing, places = nothing], use) =>
       asNumber(
-        bindOnce(bits(value, use), (a) =>
+        bindOnce(bitsOf(value, use), (a) =>
           bindOnce(
-            bits(places, use),
+            bitsOf(places, use),
             (by) => sql`CASE WHEN ${by} < 53 THEN ${shift(a, by)} ELSE ${a} * 0 * ${by} END`,
           ),
         ),
@@ -57,11 +57,11 @@ export const bitwiseFunctions = family("bitwise", [
     name: "bit_not",
     syntax: "bit_not(number, [mask])",
     summary: "The bits of the mask that the number does not have; of 53 bits when no mask is given.",
-    least: 1,
-    most: 2,
+    minArgs: 1,
+    maxArgs: 2,
     compile([value = nothing, mask], use) {
-      const inverse = sql`xor(${bits(value, use)}, CAST(${allBits} AS HUGEINT))`;
-      return asNumber(mask === undefined ? inverse : sql`(${inverse} & ${bits(mask, use)})`);
+      const inverse = sql`xor(${bitsOf(value, use)}, CAST(${allBits} AS HUGEINT))`;
+      return asNumber(mask === undefined ? inverse : sql`(${inverse} & ${bitsOf(mask, use)})`);
     },
   },
   ofShift(

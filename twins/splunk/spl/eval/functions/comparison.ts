@@ -2,15 +2,15 @@
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { inNetwork, networkOf } from "../../addresses/networks.ts";
 import { matchesSql } from "../../regex/regex-sql.ts";
-import { anyOf, compare, isAmong } from "../compare.ts";
+import { anyOf, compare, isIn } from "../compare.ts";
 import { truth } from "../logic.ts";
 import { patternOf } from "../pattern-of.ts";
 import { like } from "../patterns.ts";
-import { alike, boolean, constant, nothing, typedNull, type Value } from "../value.ts";
+import { boolean, constant, nothing, typedNull, unifyTypes, type Value } from "../value.ts";
 import type { PlainFunction, Use } from "./declaration.ts";
-import { constantText, textual } from "./tools.ts";
+import { constantText, textArgument } from "./tools.ts";
 
-type Entry = Pick<PlainFunction, "name" | "syntax" | "summary" | "least" | "most" | "compile"> &
+type Entry = Pick<PlainFunction, "name" | "syntax" | "summary" | "minArgs" | "maxArgs" | "compile"> &
   Partial<Pick<PlainFunction, "aliases">>;
 
 const entries: readonly Entry[] = [
@@ -18,22 +18,22 @@ const entries: readonly Entry[] = [
     name: "case",
     syntax: "case(condition1, value1, condition2, value2, …)",
     summary: "The value behind the first condition that is true; null when none is.",
-    least: 2,
-    most: undefined,
-    compile: (args, use) => choice(pairs(args, use), nothing, use),
+    minArgs: 2,
+    maxArgs: undefined,
+    compile: (args, use) => caseExpression(pairs(args, use), nothing, use),
   },
   {
     name: "cidrmatch",
     syntax: "cidrmatch(network, ip)",
     summary: "Whether an address is in a network: `10.0.0.0/8`.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([network = nothing, ip = nothing], use) {
       const known = constantText(network);
       if (known !== undefined && networkOf(known) === undefined) use.fail();
       if (network.isNull || ip.isNull) return { ...nothing, type: "boolean" };
-      const block = textual(network, use);
-      return boolean(anyOf(ip, (one) => sql`(${inNetwork(block, textual(one, use))} = '1')`));
+      const block = textArgument(network, use);
+      return boolean(anyOf(ip, (one) => sql`(${inNetwork(block, textArgument(one, use))} = '1')`));
     },
   },
   {
@@ -41,10 +41,10 @@ const entries: readonly Entry[] = [
     aliases: ["ifnull"],
     syntax: "coalesce(value1, value2, …)",
     summary: "The first value that is not null.",
-    least: 1,
-    most: undefined,
+    minArgs: 1,
+    maxArgs: undefined,
     compile(args) {
-      const { sql: values, ...shape } = alike(args);
+      const { sql: values, ...shape } = unifyTypes(args);
       return { ...shape, sql: sql`coalesce(${joined(values, ", ")}, NULL)` };
     },
   },
@@ -52,55 +52,55 @@ const entries: readonly Entry[] = [
     name: "false",
     syntax: "false()",
     summary: "The truth value false.",
-    least: 0,
-    most: 0,
+    minArgs: 0,
+    maxArgs: 0,
     compile: () => constant(false),
   },
   {
     name: "if",
     syntax: "if(condition, value, otherwise)",
     summary: "One of two values, by a condition; the second when the condition is unknown.",
-    least: 3,
-    most: 3,
+    minArgs: 3,
+    maxArgs: 3,
     compile([condition = nothing, value = nothing, otherwise = nothing], use) {
-      return choice([[condition, value]], otherwise, use);
+      return caseExpression([[condition, value]], otherwise, use);
     },
   },
   {
     name: "in",
     syntax: "in(field, value1, value2, …)",
     summary: "Whether a value equals one of the others.",
-    least: 2,
-    most: undefined,
-    compile: ([field = nothing, ...values], { scope }) => isAmong(field, values, scope),
+    minArgs: 2,
+    maxArgs: undefined,
+    compile: ([field = nothing, ...values], { scope }) => isIn(field, values, scope),
   },
   {
     name: "like",
     syntax: "like(text, pattern)",
     summary: "Whether a text has the form of a pattern with `%` and `_`.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile: ([value = nothing, pattern = nothing], { scope }) => like(value, pattern, scope),
   },
   {
     name: "match",
     syntax: "match(text, regex)",
     summary: "Whether a regular expression matches a part of the text.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([value = nothing, regex = nothing], use) {
       if (value.isNull || regex.isNull) return { ...nothing, type: "boolean" };
       const pattern = patternOf(regex, use);
-      return boolean(anyOf(value, (one) => matchesSql(textual(one, use), pattern)));
+      return boolean(anyOf(value, (one) => matchesSql(textArgument(one, use), pattern)));
     },
   },
-  { name: "null", syntax: "null()", summary: "No value.", least: 0, most: 0, compile: () => typedNull },
+  { name: "null", syntax: "null()", summary: "No value.", minArgs: 0, maxArgs: 0, compile: () => typedNull },
   {
     name: "nullif",
     syntax: "nullif(field1, field2)",
     summary: "The first value, or null when both are equal.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([first = nothing, second = nothing], { scope }) {
       const { loose = false, type, multi } = first;
       const equal = compare("=", first, second, scope);
@@ -111,22 +111,22 @@ const entries: readonly Entry[] = [
     name: "true",
     syntax: "true()",
     summary: "The truth value true.",
-    least: 0,
-    most: 0,
+    minArgs: 0,
+    maxArgs: 0,
     compile: () => constant(true),
   },
   {
     name: "validate",
     syntax: "validate(condition1, value1, condition2, value2, …)",
     summary: "The value behind the first condition that is false; null when all are true.",
-    least: 2,
-    most: undefined,
+    minArgs: 2,
+    maxArgs: undefined,
     compile(args, use) {
       const choices = pairs(args, use).map(([condition, value]): [Value, Value] => [
         boolean(sql`(NOT ${truth(condition, use.fail)})`),
         value,
       ]);
-      return choice(choices, nothing, use);
+      return caseExpression(choices, nothing, use);
     },
   },
 ];
@@ -140,8 +140,8 @@ function pairs(args: readonly Value[], { fail }: Use): [Value, Value][] {
   return found;
 }
 
-function choice(choices: readonly [Value, Value][], otherwise: Value, { fail }: Use): Value {
-  const { sql: values, ...shape } = alike([...choices.map(([, value]) => value), otherwise]);
+function caseExpression(choices: readonly [Value, Value][], otherwise: Value, { fail }: Use): Value {
+  const { sql: values, ...shape } = unifyTypes([...choices.map(([, value]) => value), otherwise]);
   const branches = choices.map(
     ([condition], index): Sql => sql`WHEN ${truth(condition, fail)} THEN ${values[index] ?? raw("NULL")}`,
   );

@@ -4,12 +4,12 @@ import { sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
-import { nothing, text } from "../value.ts";
-import { grouped, printf } from "./printf.ts";
-import { asText, constantText, type Entry, eachText, family, textual } from "./tools.ts";
+import { asList, nothing, text } from "../value.ts";
+import { groupThousands, printf } from "./printf.ts";
+import { asText, constantText, type Entry, family, mapText, textArgument } from "./tools.ts";
 import { typeEntries } from "./types.ts";
 
-const masked = defineRowFunction("spl.ipmask", (mask, address) => {
+const ipmask = defineRowFunction("spl.ipmask", (mask, address) => {
   if (mask === null || address === null || !isIPv4(mask) || !isIPv4(address)) return null;
   const bytes = mask.split(".").map(Number);
   return address
@@ -18,11 +18,11 @@ const masked = defineRowFunction("spl.ipmask", (mask, address) => {
     .join(".");
 });
 
-const printed = defineRowFunction("spl.printf", (format, ...values) =>
+const printfText = defineRowFunction("spl.printf", (format, ...values) =>
   format === null ? null : printf(format, values),
 );
 
-const shown = defineRowFunction("spl.tostring", (given, form) => {
+const tostring = defineRowFunction("spl.tostring", (given, form) => {
   const value = given === null || given.trim() === "" ? Number.NaN : Number(given);
   if (given === null) return "Null";
   if (!Number.isFinite(value)) return given;
@@ -34,23 +34,23 @@ const shown = defineRowFunction("spl.tostring", (given, form) => {
     case "binary":
       return BigInt.asUintN(64, BigInt(Math.trunc(value))).toString(2);
     case "commas":
-      return commas(value);
+      return withCommas(value);
     case "duration":
-      return duration(value);
+      return formatDuration(value);
     default:
       return null;
   }
 });
 
-/** At most two digits behind the point. */
-function commas(value: number): string {
+/** Rounded to two decimal places, with commas between thousands. */
+function withCommas(value: number): string {
   const rounded = Math.round(Math.abs(value) * 100) / 100;
   const text = Number.isInteger(rounded) ? BigInt(rounded).toString() : rounded.toFixed(2);
-  return (value < 0 ? "-" : "") + grouped(text);
+  return (value < 0 ? "-" : "") + groupThousands(text);
 }
 
-/** `1+02:03:04`, with microseconds when it has a fraction. */
-export function duration(seconds: number): string {
+/** `1+02:03:04`, with microseconds if there is a fraction. */
+export function formatDuration(seconds: number): string {
   const micros = Math.round(Math.abs(seconds) * 1e6);
   const whole = Math.floor(micros / 1e6);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -67,38 +67,41 @@ const entries: readonly Entry[] = [
     name: "ipmask",
     syntax: "ipmask(mask, ip)",
     summary: "The IPv4 address with a mask laid over it.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile: ([mask = nothing, ip = nothing], use) =>
-      eachText(ip, use, (one) => masked(textual(mask, use), one)),
+      mapText(ip, use, (one) => ipmask(textArgument(mask, use), one)),
   },
   {
     name: "printf",
     syntax: "printf(format, value1, …)",
     summary: "A text with values put into it: `%5.2f`.",
-    least: 1,
-    most: undefined,
+    minArgs: 1,
+    maxArgs: undefined,
     takesNull: true,
     compile: ([format = nothing, ...values], use) =>
-      text(printed(textual(format, use), ...values.map((value) => asText(singleText(value))))),
+      text(printfText(textArgument(format, use), ...values.map((value) => asText(singleText(value))))),
   },
   {
     name: "tostring",
     syntax: 'tostring(value, ["hex" | "commas" | "duration" | "binary"])',
     summary: "A value as text; a number also in hexadecimal digits, with commas, or as a duration.",
-    least: 1,
-    most: 2,
+    minArgs: 1,
+    maxArgs: 2,
     takesNull: true,
     compile([value = nothing, form], use) {
       const given = constantText(form);
       if (form === undefined) {
-        if (value.multi) return text(textOf(value), true);
+        if (value.multi) return asList(text(textOf(value)));
         return text(sql`coalesce(${textOf(value)}, 'Null')`);
       }
       if (value.type === "boolean" || (given !== undefined && !forms.includes(given.toLowerCase())))
         use.fail();
-      const kind = given === undefined ? textual(form, use) : sql`CAST(${given.toLowerCase()} AS VARCHAR)`;
-      return value.multi ? eachText(value, use, (one) => shown(one, kind)) : text(shown(textOf(value), kind));
+      const kind =
+        given === undefined ? textArgument(form, use) : sql`CAST(${given.toLowerCase()} AS VARCHAR)`;
+      return value.multi
+        ? mapText(value, use, (one) => tostring(one, kind))
+        : text(tostring(textOf(value), kind));
     },
   },
 ];

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { nothing } from "../value.ts";
-import { type Entry, eachText, family } from "./tools.ts";
+import { type Entry, family, mapText } from "./tools.ts";
 
 const sha512 = defineRowFunction("spl.sha512", (text) =>
   text === null ? null : createHash("sha512").update(text).digest("hex"),
@@ -14,9 +14,9 @@ function digest(name: string, summary: string, body: (text: Sql) => Sql): Entry 
     name,
     syntax: `${name}(text)`,
     summary,
-    least: 1,
-    most: 1,
-    compile: ([value = nothing], use) => eachText(value, use, body),
+    minArgs: 1,
+    maxArgs: 1,
+    compile: ([value = nothing], use) => mapText(value, use, body),
   };
 }
 

@@ -1,4 +1,4 @@
-/** How a function is declared: once, for the compiler and the manual. */
+/** Declarations of functions, for the compiler and for `FUNCTIONS.md`. */
 import type { Expression } from "../../syntax/ast.ts";
 import type { Scope } from "../scope.ts";
 import type { Value } from "../value.ts";
@@ -17,37 +17,37 @@ export type Family =
   | "text"
   | "trigonometry";
 
-/** Where a function is used. */
+/** The context of one call. */
 export interface Use {
   scope: Scope;
+  /** Compiles an argument of a `FormFunction`. */
+  compile(expression: Expression, scope: Scope): Promise<Value>;
   /** @throws SplError `The arguments to the 'x' function are invalid.` */
   fail(): never;
 }
 
 interface Declaration {
   name: string;
-  /** Other names. */
   aliases?: readonly string[];
   family: Family;
   /** `round(number, [digits])` */
   syntax: string;
   /** One sentence. */
   summary: string;
-  /** How many arguments. */
-  least: number;
-  /** `undefined`: any number. */
-  most: number | undefined;
-  /** It takes `null()`; others refuse it. A field that is missing is no such thing. */
+  minArgs: number;
+  /** `undefined`: no limit. */
+  maxArgs: number | undefined;
+  /** Accepts `null()`, which other functions reject. A missing field is accepted by all. */
   takesNull?: true;
 }
 
-/** Its arguments are values. */
+/** A function whose arguments are compiled to values first. */
 export interface PlainFunction extends Declaration {
   kind: "plain";
   compile(args: readonly Value[], use: Use): Value | Promise<Value>;
 }
 
-/** It compiles its arguments itself. */
+/** A function that compiles its arguments itself. */
 export interface FormFunction extends Declaration {
   kind: "form";
   compile(args: readonly Expression[], use: Use): Value | Promise<Value>;

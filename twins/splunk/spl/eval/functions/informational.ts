@@ -24,13 +24,13 @@ const entries: readonly Entry[] = [
     name: "isdouble",
     syntax: "isdouble(value)",
     summary: "Whether it is a number that is not whole.",
-    compile: ([value = nothing]) => ofNumber(value, (one) => sql`coalesce(${one} <> floor(${one}), FALSE)`),
+    compile: ([value = nothing]) => testNumber(value, (one) => sql`coalesce(${one} <> floor(${one}), FALSE)`),
   },
   {
     name: "isint",
     syntax: "isint(value)",
     summary: "Whether it is a whole number.",
-    compile: ([value = nothing]) => ofNumber(value, (one) => sql`coalesce(${one} = floor(${one}), FALSE)`),
+    compile: ([value = nothing]) => testNumber(value, (one) => sql`coalesce(${one} = floor(${one}), FALSE)`),
   },
   {
     name: "ismv",
@@ -55,7 +55,7 @@ const entries: readonly Entry[] = [
     name: "isnum",
     syntax: "isnum(value)",
     summary: "Whether it is a number.",
-    compile: ([value = nothing]) => ofNumber(value, (one) => sql`(${one} IS NOT NULL)`),
+    compile: ([value = nothing]) => testNumber(value, (one) => sql`(${one} IS NOT NULL)`),
   },
   {
     name: "isobject",
@@ -87,14 +87,14 @@ const entries: readonly Entry[] = [
       return text(
         bindOnce(
           value.sql,
-          (one) => sql`CASE WHEN ${one} IS NULL THEN 'Invalid' ELSE ${kind({ ...value, sql: one })} END`,
+          (one) => sql`CASE WHEN ${one} IS NULL THEN 'Invalid' ELSE ${typeName({ ...value, sql: one })} END`,
         ),
       );
     },
   },
 ];
 
-function kind(value: Value): Sql {
+function typeName(value: Value): Sql {
   if (value.type !== "text") return raw(value.type === "number" ? "'Number'" : "'Boolean'");
   if (!value.loose) return raw("'String'");
   return sql`CASE WHEN ${numberOf(value)} IS NOT NULL THEN 'Number' ELSE 'String' END`;
@@ -110,7 +110,7 @@ function isJson(value: Value, type: "ARRAY" | "OBJECT"): Value {
   );
 }
 
-function ofNumber(value: Value, test: (one: Sql) => Sql): Value {
+function testNumber(value: Value, test: (one: Sql) => Sql): Value {
   if (value.type === "boolean" || (value.type === "text" && !value.loose)) return constant(false);
   return boolean(bindOnce(numberOf(value), test));
 }
@@ -120,6 +120,6 @@ export const informationalFunctions: readonly PlainFunction[] = entries.map((ent
   takesNull: true,
   kind: "plain",
   family: "informational",
-  least: 1,
-  most: 1,
+  minArgs: 1,
+  maxArgs: 1,
 }));

@@ -26,7 +26,7 @@ const fromJsonList = defineRowFunction("spl.json_array_to_mv", (json, quoted) =>
   return texts.length === 0 ? null : JSON.stringify(texts);
 });
 
-/** The JSON array of the values. @param infer `'1'`: what is JSON itself stays as it is */
+/** The JSON array of the values. @param infer `'1'`: values that are JSON themselves are embedded as such */
 export function jsonArrayOf(value: Value, infer: Sql): Sql {
   return asJsonList(sql`CAST(to_json(${textList(value)}) AS VARCHAR)`, infer);
 }

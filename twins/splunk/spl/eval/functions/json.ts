@@ -7,9 +7,9 @@ import { bindOnce, numberOf, textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, nothing, text, type Value } from "../value.ts";
 import type { PlainFunction, Use } from "./declaration.ts";
-import { type Entry, family, textual } from "./tools.ts";
+import { type Entry, family, textArgument } from "./tools.ts";
 
-/** A function of a JSON text and others. NULL for what is no JSON. */
+/** Defines a row function of a JSON text and further texts. NULL for malformed JSON. */
 function jsonFunction(
   name: string,
   run: (json: ExactJson, others: readonly (string | null)[]) => ExactJson | string | undefined,
@@ -21,28 +21,28 @@ function jsonFunction(
   });
 }
 
-const steps = (path: string | null) => (path === null ? undefined : readJsonPath(path));
-const member = (name: string | null): readonly PathStep[] | undefined =>
+const pathSteps = (path: string | null) => (path === null ? undefined : readJsonPath(path));
+const memberStep = (name: string | null): readonly PathStep[] | undefined =>
   name === null ? undefined : [{ member: name }];
 
-/** What stands at one path as it is; at several paths a list with an item for each. */
-function extracted(read: typeof steps) {
+/** Reads the value at one path; for several paths, a list with an item for each. */
+function extractor(read: typeof pathSteps) {
   return (json: ExactJson, paths: readonly (string | null)[]): ExactJson | undefined => {
     if (paths.length === 0) return json;
-    const found = paths.map((path) => at(json, read(path)));
+    const found = paths.map((path) => valueAt(json, read(path)));
     return paths.length === 1 ? found[0] : found.map((value) => value ?? null);
   };
 }
 
-function at(json: ExactJson, path: readonly PathStep[] | undefined): ExactJson | undefined {
+function valueAt(json: ExactJson, path: readonly PathStep[] | undefined): ExactJson | undefined {
   if (path === undefined) return undefined;
   const values = valuesAt(json, path);
   return goesOverAll(path) && values.length > 0 ? values : values[0];
 }
 
-/** Pairs of a path and a JSON value, one after the other. */
-function changed(
-  read: typeof steps,
+/** Applies changes, given as alternating paths and JSON values. */
+function changer(
+  read: typeof pathSteps,
   change: (before: ExactJson | undefined, value: ExactJson) => ExactJson | undefined,
 ) {
   return (json: ExactJson, pairs: readonly (string | null)[]): ExactJson => {
@@ -56,27 +56,27 @@ function changed(
   };
 }
 
-const listAt = (before: ExactJson | undefined): ExactJson[] =>
+const toList = (before: ExactJson | undefined): ExactJson[] =>
   before === undefined ? [] : Array.isArray(before) ? before : [before];
 
-const extract = jsonFunction("json_extract", extracted(steps));
-const extractExact = jsonFunction("json_extract_exact", extracted(member));
+const extract = jsonFunction("json_extract", extractor(pathSteps));
+const extractExact = jsonFunction("json_extract_exact", extractor(memberStep));
 const keys = jsonFunction("json_keys", (json) => (json instanceof Map ? [...json.keys()] : undefined));
 const setAt = jsonFunction(
   "json_set",
-  changed(steps, (_, value) => value),
+  changer(pathSteps, (_, value) => value),
 );
 const setExact = jsonFunction(
   "json_set_exact",
-  changed(member, (_, value) => value),
+  changer(memberStep, (_, value) => value),
 );
 const appendAt = jsonFunction(
   "json_append",
-  changed(steps, (before, value) => [...listAt(before), value]),
+  changer(pathSteps, (before, value) => [...toList(before), value]),
 );
 const extendAt = jsonFunction(
   "json_extend",
-  changed(steps, (before, value) => [...listAt(before), ...(Array.isArray(value) ? value : [value])]),
+  changer(pathSteps, (before, value) => [...toList(before), ...(Array.isArray(value) ? value : [value])]),
 );
 const deleteAt = jsonFunction("json_delete", (json, names) => {
   if (!(json instanceof Map)) return json;
@@ -95,9 +95,9 @@ const entriesOf = jsonFunction("json_entries", (json) => {
 const hasKey = jsonFunction("json_has_key_exact", (json, [name]) =>
   json instanceof Map ? String(json.has(name ?? "")) : "false",
 );
-const whole = jsonFunction("json", jsonText);
+const jsonTextOf = jsonFunction("json", jsonText);
 
-/** A value as JSON text; what holds a JSON object or list already stays what it is. */
+/** A value as JSON text. A text that already is a JSON object or list is embedded as such. */
 function jsonOf(value: Value): Sql {
   if (value.isNull) return sql`'null'`;
   if (value.type === "boolean")
@@ -116,7 +116,7 @@ function jsonOf(value: Value): Sql {
   });
 }
 
-/** A text that looks like a number as JSON writes it. */
+/** A text that looks like a number, written as a JSON number. */
 function canonical(value: Value): Sql {
   return textOf({ type: "number", multi: false, sql: numberOf(value) });
 }
@@ -130,57 +130,57 @@ function members(args: readonly Value[], { fail }: Use): [Value, Value][] {
 
 type Caller = (...args: Sql[]) => Sql;
 
-/** A function of JSON and names of places in it. */
-function reading(
+/** Declares a function of JSON and paths. */
+function readFunction(
   name: string,
   syntax: string,
   summary: string,
-  least: number,
-  most: number | undefined,
+  minArgs: number,
+  maxArgs: number | undefined,
   run: Caller,
 ): Entry {
   return {
     name,
     syntax,
     summary,
-    least,
-    most,
+    minArgs,
+    maxArgs,
     compile: ([json = nothing, ...others], use) => ({
-      ...text(run(singleText(json), ...others.map((other) => textual(other, use)))),
+      ...text(run(singleText(json), ...others.map((other) => textArgument(other, use)))),
       loose: true,
     }),
   };
 }
 
-/** A function of JSON and pairs of a place and a value. */
-function writing(name: string, summary: string, run: Caller): Entry {
+/** Declares a function of JSON and pairs of a path and a value. */
+function writeFunction(name: string, summary: string, run: Caller): Entry {
   return {
     name,
     syntax: `${name}(json, path1, value1, …)`,
     summary,
-    least: 3,
-    most: undefined,
+    minArgs: 3,
+    maxArgs: undefined,
     takesNull: true,
     compile([json = nothing, ...pairs], use) {
-      const args = members(pairs, use).flatMap(([path, value]) => [textual(path, use), jsonOf(value)]);
+      const args = members(pairs, use).flatMap(([path, value]) => [textArgument(path, use), jsonOf(value)]);
       return { ...text(run(singleText(json), ...args)), loose: true };
     },
   };
 }
 
 const entries: readonly Entry[] = [
-  reading("json", "json(text)", "The text if it is JSON, else null.", 1, 1, whole),
-  writing("json_append", "The JSON with values added to lists, each as one item.", appendAt),
+  readFunction("json", "json(text)", "The text if it is JSON, else null.", 1, 1, jsonTextOf),
+  writeFunction("json_append", "The JSON with values added to lists, each as one item.", appendAt),
   {
     name: "json_array",
     syntax: "json_array(value1, …)",
     summary: "A JSON list of the values.",
-    least: 0,
-    most: undefined,
+    minArgs: 0,
+    maxArgs: undefined,
     takesNull: true,
-    compile: (args) => ({ ...text(sql`'[' || ${separated(args.map(jsonOf))} || ']'`), loose: true }),
+    compile: (args) => ({ ...text(sql`'[' || ${joinWithCommas(args.map(jsonOf))} || ']'`), loose: true }),
   },
-  reading(
+  readFunction(
     "json_delete",
     "json_delete(json, key1, …)",
     "The JSON object without these members.",
@@ -188,7 +188,7 @@ const entries: readonly Entry[] = [
     undefined,
     deleteAt,
   ),
-  reading(
+  readFunction(
     "json_entries",
     "json_entries(json)",
     "The members as a list of objects with `key` and `value`.",
@@ -196,8 +196,12 @@ const entries: readonly Entry[] = [
     1,
     entriesOf,
   ),
-  writing("json_extend", "The JSON with values added to lists, the items of a list one by one.", extendAt),
-  reading(
+  writeFunction(
+    "json_extend",
+    "The JSON with values added to lists, the items of a list one by one.",
+    extendAt,
+  ),
+  readFunction(
     "json_extract",
     "json_extract(json, [path1, …])",
     "What stands at a path; at several paths, a list with an item for each.",
@@ -205,7 +209,7 @@ const entries: readonly Entry[] = [
     undefined,
     extract,
   ),
-  reading(
+  readFunction(
     "json_extract_exact",
     "json_extract_exact(json, [key1, …])",
     "The member of a name, whatever characters are in it.",
@@ -217,28 +221,28 @@ const entries: readonly Entry[] = [
     name: "json_has_key_exact",
     syntax: "json_has_key_exact(json, key)",
     summary: "Whether a JSON object has a member.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile: ([json = nothing, key = nothing], use) =>
-      boolean(sql`coalesce(${hasKey(singleText(json), textual(key, use))} = 'true', FALSE)`),
+      boolean(sql`coalesce(${hasKey(singleText(json), textArgument(key, use))} = 'true', FALSE)`),
   },
-  reading("json_keys", "json_keys(json)", "The names of the members, as a JSON list.", 1, 1, keys),
+  readFunction("json_keys", "json_keys(json)", "The names of the members, as a JSON list.", 1, 1, keys),
   {
     name: "json_object",
     syntax: "json_object(key1, value1, …)",
     summary: "A JSON object of these members.",
-    least: 0,
-    most: undefined,
+    minArgs: 0,
+    maxArgs: undefined,
     takesNull: true,
     compile(args, use) {
       const pairs = members(args, use).map(
-        ([key, value]) => sql`CAST(to_json(${textual(key, use)}) AS VARCHAR) || ':' || ${jsonOf(value)}`,
+        ([key, value]) => sql`CAST(to_json(${textArgument(key, use)}) AS VARCHAR) || ':' || ${jsonOf(value)}`,
       );
-      return { ...text(sql`'{' || ${separated(pairs)} || '}'`), loose: true };
+      return { ...text(sql`'{' || ${joinWithCommas(pairs)} || '}'`), loose: true };
     },
   },
-  writing("json_set", "The JSON with what stands at these paths replaced, or made.", setAt),
-  writing(
+  writeFunction("json_set", "The JSON with what stands at these paths replaced, or made.", setAt),
+  writeFunction(
     "json_set_exact",
     "The JSON object with these members, whatever characters are in their names.",
     setExact,
@@ -247,13 +251,13 @@ const entries: readonly Entry[] = [
     name: "json_valid",
     syntax: "json_valid(text)",
     summary: "Whether the text is JSON.",
-    least: 1,
-    most: 1,
-    compile: ([json = nothing]) => boolean(sql`(${whole(singleText(json))} IS NOT NULL)`),
+    minArgs: 1,
+    maxArgs: 1,
+    compile: ([json = nothing]) => boolean(sql`(${jsonTextOf(singleText(json))} IS NOT NULL)`),
   },
 ];
 
-function separated(texts: readonly Sql[]): Sql {
+function joinWithCommas(texts: readonly Sql[]): Sql {
   return texts.length === 0 ? sql`''` : joined(texts, " || ',' || ");
 }
 

@@ -1,4 +1,4 @@
-/** The functions as a table in Markdown: `FUNCTIONS.md` beside the folder is this. */
+/** Generates `FUNCTIONS.md`, the table of functions. */
 import type { EvalFunction } from "./declaration.ts";
 import { evalFunctions } from "./registry.ts";
 

@@ -1,11 +1,10 @@
-/** `lookup`: what a lookup table has for given values. */
+/** `lookup`: outputs of a lookup table for given inputs. */
 import { identifier, joined, type Sql, sql } from "@offhook/log-store/sql";
 import { fieldValue, project, type Relation } from "../../relation/relation.ts";
 import { cachedRelationOf } from "../../relation/rows.ts";
 import { textOf } from "../../relation/typed.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { singleText } from "../arithmetic.ts";
-import { compile } from "../compile.ts";
 import { Scope } from "../scope.ts";
 import { nothing, text } from "../value.ts";
 import type { FormFunction, Use } from "./declaration.ts";
@@ -16,8 +15,8 @@ export const lookup: FormFunction = {
   family: "comparison and conditional",
   syntax: "lookup(table, json_object(field1, value1, …), json_array(output1, …))",
   summary: "The first row of a lookup table that has these values: its outputs as a JSON object.",
-  least: 3,
-  most: 3,
+  minArgs: 3,
+  maxArgs: 3,
   async compile([table, inputs, outputs], use) {
     if (use.scope.narrowed || table?.node !== "string") return use.fail();
     const keys = pairsOf(inputs, use);
@@ -29,22 +28,22 @@ export const lookup: FormFunction = {
     const known = (name: string) => rows.fields.some((field) => field.name === name);
     if (!keys.every(([name]) => known(name))) return nothing;
     const fields = [...keys.map(([name]) => name), ...names.filter(known)];
-    const entries = renamed(cachedRelationOf(rows, `lookup ${table.value}`), fields);
+    const entries = selectFields(cachedRelationOf(rows, `lookup ${table.value}`), fields);
     const conditions = await Promise.all(
       keys.map(async ([, value], index) => {
         const scope = new Scope(use.scope.input, use.scope.context, use.scope.command);
-        const key = singleText(await compile(value, scope));
-        return sql`${place(index)} = ${scope.withSubqueries(key)}`;
+        const key = singleText(await use.compile(value, scope));
+        return sql`${columnAt(index)} = ${scope.withSubqueries(key)}`;
       }),
     );
-    const members = names.filter(known).map((name, index) => member(name, place(keys.length + index)));
+    const members = names.filter(known).map((name, index) => member(name, columnAt(keys.length + index)));
     const object = sql`to_json(struct_pack(${joined(members, ", ")}))`;
     const first = sql`SELECT CAST(${members.length === 0 ? sql`'{}'` : object} AS VARCHAR) FROM (${entries}) AS l WHERE ${joined(conditions, " AND ")} ORDER BY l."#order0" LIMIT 1`;
     return { ...text(use.scope.subquery(first)), loose: true };
   },
 };
 
-function place(index: number): Sql {
+function columnAt(index: number): Sql {
   return sql`l.${identifier(`#l${index}`)}`;
 }
 
@@ -52,11 +51,12 @@ function member(name: string, value: Sql): Sql {
   return sql`${identifier(name)} := ${value}`;
 }
 
-/** Under names that no field of the row has. */
-function renamed(entries: Relation, fields: readonly string[]): Sql {
+/** The fields under column names that no field of the row has. */
+function selectFields(entries: Relation, fields: readonly string[]): Sql {
   const columns = fields.map((name, index) => {
     const column = entries.columns.find((one) => one.name === name);
-    const value = column === undefined ? nothing : text(textOf(fieldValue(column)), column.multi);
+    const value =
+      column === undefined ? nothing : { ...text(textOf(fieldValue(column))), multi: column.multi };
     return { name: `#l${index}`, value };
   });
   return project(entries, columns).select;

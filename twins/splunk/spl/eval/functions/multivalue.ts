@@ -1,5 +1,4 @@
-/** Functions of multi-values. Positions count from 0, or from the end when they are negative. */
-
+/** Functions of multi-values. Positions count from 0; negative ones count from the end. */
 import { findTimeZone } from "@offhook/log-store/dates/time-zone";
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
@@ -8,7 +7,7 @@ import { bindOnce, lambdaParameter, listOf, mapList, textOf } from "../../relati
 import { parseRelativeTime, relativeTime } from "../../time/relative-time.ts";
 import { zoneOf } from "../../time/zone-of.ts";
 import { patternOf } from "../pattern-of.ts";
-import { constant, nothing, number, text } from "../value.ts";
+import { asList, constant, nothing, number, text } from "../value.ts";
 import type { EvalFunction } from "./declaration.ts";
 import { mvfilter, mvmap } from "./each-value.ts";
 import { jsonArrayOf, valuesOfJsonArray } from "./json-arrays.ts";
@@ -19,11 +18,11 @@ import {
   constantText,
   type Entry,
   family,
-  filled,
-  numeric,
+  nullIfEmpty,
+  numberArgument,
+  textArgument,
   textList,
-  textual,
-  whole,
+  toPosition,
 } from "./tools.ts";
 
 const MAX_RANGE = 1_000_000;
@@ -47,21 +46,21 @@ const entries: readonly Entry[] = [
     name: "commands",
     syntax: "commands(search)",
     summary: "The names of the commands of a search.",
-    least: 1,
-    most: 1,
+    minArgs: 1,
+    maxArgs: 1,
     compile([search = nothing], { scope, fail }) {
       const given = constantText(search);
       if (given === undefined) return fail();
       const names = scope.context.parse(given).commands.map(({ name }) => name);
-      return text(listFromJson(sql`CAST(${JSON.stringify(names)} AS VARCHAR)`), true);
+      return asList(text(listFromJson(sql`CAST(${JSON.stringify(names)} AS VARCHAR)`)));
     },
   },
   {
     name: "mvappend",
     syntax: "mvappend(value1, …)",
     summary: "All values one after the other; those that are missing are left out.",
-    least: 1,
-    most: undefined,
+    minArgs: 1,
+    maxArgs: undefined,
     takesNull: true,
     compile(values, { fail }) {
       if (values.some(({ type }) => type === "boolean")) fail();
@@ -72,8 +71,8 @@ const entries: readonly Entry[] = [
     name: "mvcount",
     syntax: "mvcount(mv)",
     summary: "How many values there are; null when there is none.",
-    least: 1,
-    most: 1,
+    minArgs: 1,
+    maxArgs: 1,
     compile([value = nothing]) {
       if (value.multi) return number(sql`len(${value.sql})`);
       return number(sql`CASE WHEN ${value.sql} IS NOT NULL THEN 1 END`);
@@ -83,8 +82,8 @@ const entries: readonly Entry[] = [
     name: "mvdedup",
     syntax: "mvdedup(mv)",
     summary: "The values, each once, in the order of their first.",
-    least: 1,
-    most: 1,
+    minArgs: 1,
+    maxArgs: 1,
     compile([value = nothing]) {
       if (!value.multi) return value;
       const [one, index] = [lambdaParameter(), lambdaParameter()];
@@ -99,8 +98,8 @@ const entries: readonly Entry[] = [
     name: "mvfind",
     syntax: "mvfind(mv, regex)",
     summary: "The position of the first value that a regular expression matches; null when none does.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([value = nothing, regex = nothing], use) {
       if (value.isNull || regex.isNull) return nothing;
       const pattern = patternOf(regex, use);
@@ -112,10 +111,10 @@ const entries: readonly Entry[] = [
     name: "mvindex",
     syntax: "mvindex(mv, start, [end])",
     summary: "The value at a position, or those from one position to another.",
-    least: 2,
-    most: 3,
+    minArgs: 2,
+    maxArgs: 3,
     compile([value = nothing, start = nothing, end], use) {
-      const from = whole(numeric(start, use));
+      const from = toPosition(numberArgument(start, use));
       const { sql: list, ...kind } = { ...value, sql: listOf(value) };
       if (end === undefined) {
         const single = bindOnce(
@@ -127,26 +126,26 @@ const entries: readonly Entry[] = [
       const part = bindOnce(list, (all) => {
         const place = (at: Sql) =>
           bindOnce(at, (one) => sql`CASE WHEN ${one} >= 0 THEN ${one} + 1 ELSE len(${all}) + ${one} + 1 END`);
-        const [first, last] = [place(from), place(whole(numeric(end, use)))];
+        const [first, last] = [place(from), place(toPosition(numberArgument(end, use)))];
         return bindOnce(first, (a) =>
           bindOnce(last, (b) => sql`CASE WHEN ${a} >= 1 AND ${a} <= ${b} THEN ${all}[${a}:${b}] END`),
         );
       });
-      return { ...kind, multi: true, sql: filled(part) };
+      return { ...kind, multi: true, sql: nullIfEmpty(part) };
     },
   },
   {
     name: "mvjoin",
     syntax: "mvjoin(mv, delimiter)",
     summary: "The values in one text, with a delimiter between them.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([value = nothing, delimiter = nothing], use) {
       if (value.type === "boolean") use.fail();
       if (!value.multi) return { ...text(textOf(value)), loose: value.loose ?? false };
-      const between = textual(delimiter, use);
+      const between = textArgument(delimiter, use);
       if (delimiter.constant !== undefined) return text(sql`array_to_string(${textOf(value)}, ${between})`);
-      // DuckDB's own function takes the same one for all rows.
+      // DuckDB's array_to_string requires a constant delimiter.
       const [left, right] = [lambdaParameter(), lambdaParameter()];
       return text(
         sql`list_reduce(${textOf(value)}, lambda ${left}, ${right}: ${left} || ${between} || ${right})`,
@@ -157,25 +156,25 @@ const entries: readonly Entry[] = [
     name: "mvrange",
     syntax: "mvrange(start, end, [step])",
     summary: "The numbers from one up to another, which is left out; a step such as `7d` makes times.",
-    least: 2,
-    most: 3,
+    minArgs: 2,
+    maxArgs: 3,
     compile([start = nothing, end = nothing, step = constant(1)], use) {
-      const [from, to] = [numeric(start, use), numeric(end, use)];
+      const [from, to] = [numberArgument(start, use), numberArgument(end, use)];
       if (step.type === "text") {
         const zone = sql`CAST(${zoneOf(use.scope.context.timeZone).id} AS VARCHAR)`;
-        const times = listFromJson(timeRange(asText(from), asText(to), textual(step, use), zone));
-        // The cast is of the list: one of each value is not made where DuckDB knows that there is no list.
-        return number(sql`CAST(${times} AS DOUBLE[])`, true);
+        const times = listFromJson(timeRange(asText(from), asText(to), textArgument(step, use), zone));
+        // Casts the list as a whole: DuckDB drops casts of single values when it knows the list to be NULL, and with them the type.
+        return asList(number(sql`CAST(${times} AS DOUBLE[])`));
       }
-      return number(numbersBetween(from, to, numeric(step, use)), true);
+      return asList(number(numbersBetween(from, to, numberArgument(step, use))));
     },
   },
   {
     name: "mvreverse",
     syntax: "mvreverse(mv)",
     summary: "The values from the last to the first.",
-    least: 1,
-    most: 1,
+    minArgs: 1,
+    maxArgs: 1,
     compile: ([value = nothing]) =>
       value.multi ? { ...value, sql: sql`list_reverse(${value.sql})` } : value,
   },
@@ -183,11 +182,11 @@ const entries: readonly Entry[] = [
     name: "mvsort",
     syntax: "mvsort(mv)",
     summary: "The values in the order of their characters.",
-    least: 1,
-    most: 1,
+    minArgs: 1,
+    maxArgs: 1,
     compile([value = nothing]) {
       if (!value.multi) return value;
-      return { ...text(sql`list_sort(${textOf(value)})`, true), loose: true };
+      return { ...asList(text(sql`list_sort(${textOf(value)})`)), loose: true };
     },
   },
   {
@@ -195,15 +194,14 @@ const entries: readonly Entry[] = [
     syntax: "mvzip(mv1, mv2, [delimiter])",
     summary:
       "The first value of both in one text, the second of both, and so on; with a comma when no delimiter is said.",
-    least: 2,
-    most: 3,
+    minArgs: 2,
+    maxArgs: 3,
     compile([first = nothing, second = nothing, delimiter = constant(",")], use) {
-      const between = textual(delimiter, use);
+      const between = textArgument(delimiter, use);
       const pairs = sql`list_zip(${textList(first)}, ${textList(second)}, TRUE)`;
       const zipped = mapList(pairs, (pair) => sql`${pair}[1] || ${between} || ${pair}[2]`);
-      return text(
-        sql`CASE WHEN ${first.sql} IS NOT NULL AND ${second.sql} IS NOT NULL THEN ${zipped} END`,
-        true,
+      return asList(
+        text(sql`CASE WHEN ${first.sql} IS NOT NULL AND ${second.sql} IS NOT NULL THEN ${zipped} END`),
       );
     },
   },
@@ -211,15 +209,15 @@ const entries: readonly Entry[] = [
     name: "split",
     syntax: "split(text, delimiter)",
     summary: "The pieces of a text between delimiters; its characters when the delimiter is empty.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([value = nothing, delimiter = nothing], use) {
-      const by = textual(delimiter, use);
+      const by = textArgument(delimiter, use);
       if (value.type === "boolean") use.fail();
       const pieces = value.multi
         ? sql`flatten(${mapList(textOf(value), (one) => sql`string_split(${one}, ${by})`)})`
         : sql`string_split(${textOf(value)}, ${by})`;
-      return { ...text(pieces, true), loose: true };
+      return { ...asList(text(pieces)), loose: true };
     },
   },
 ];
@@ -229,19 +227,19 @@ const jsonEntries: readonly Entry[] = [
     name: "json_array_to_mv",
     syntax: "json_array_to_mv(json, [quotes])",
     summary: "The items of a JSON list as values; texts with their quotes when that is said.",
-    least: 1,
-    most: 2,
+    minArgs: 1,
+    maxArgs: 2,
     compile([json = nothing, quotes], use) {
       const quoted = quotes?.constant === true ? sql`'1'` : sql`'0'`;
-      return { ...text(valuesOfJsonArray(textual(json, use), quoted), true), loose: true };
+      return { ...asList(text(valuesOfJsonArray(textArgument(json, use), quoted))), loose: true };
     },
   },
   {
     name: "mv_to_json_array",
     syntax: "mv_to_json_array(mv, [infer])",
     summary: "The values as a JSON list of texts; what is JSON itself as it is when that is said.",
-    least: 1,
-    most: 2,
+    minArgs: 1,
+    maxArgs: 2,
     compile([value = nothing, infer], { fail }) {
       if (value.type === "boolean") fail();
       return text(jsonArrayOf(value, infer?.constant === true ? sql`'1'` : sql`'0'`));

@@ -3,10 +3,10 @@ import { lookupTable } from "@offhook/platform/base/lookup-table";
 
 const directive = /%([-+ 0#']*)(\*|[1-9]\d*)?(?:\.(\*|\d+)?)?([diouxXpeEfFgGaAszc%])/g;
 
-/** Other names of a conversion. */
+/** Conversions equal to another one. */
 const aliases = lookupTable<string>({ z: "s", p: "X" });
 
-/** What a text says with values put into it; a value that is missing is `Null`, and a number that is none makes no text. */
+/** Formats values. A missing value prints as `Null`. @returns null if a value is no number where one is needed */
 export function printf(format: string, values: readonly (string | null)[]): string | null {
   let next = 0;
   let failed = false;
@@ -24,58 +24,64 @@ export function printf(format: string, values: readonly (string | null)[]): stri
     ) => {
       const kind = aliases[written] ?? written;
       if (kind === "%") return "%";
-      const least = size(width);
+      const minWidth = size(width);
       const digits = whole.includes(".") ? size(precision) : undefined;
       const value = take();
       if (value === undefined) {
         failed = true;
         return "";
       }
-      const text = formatted(value, kind, flags, digits);
+      const text = formatValue(value, kind, flags, digits);
       if (text === undefined) failed = true;
-      const left = flags.includes("-") || least < 0;
-      return padded(text ?? "", Math.min(Math.abs(least), 1_000), left, flags.includes("0") && kind !== "s");
+      const padding =
+        flags.includes("-") || minWidth < 0
+          ? "right"
+          : flags.includes("0") && kind !== "s"
+            ? "zeros"
+            : "left";
+      return pad(text ?? "", Math.min(Math.abs(minWidth), 1_000), padding);
     },
   );
   return failed ? null : result;
 }
 
-function padded(text: string, width: number, left: boolean, zeros: boolean): string {
-  if (left) return text.padEnd(width);
-  if (!zeros) return text.padStart(width);
+/** @param padding blanks on one side, or zeros after the sign */
+function pad(text: string, width: number, padding: "left" | "right" | "zeros"): string {
+  if (padding === "right") return text.padEnd(width);
+  if (padding === "left") return text.padStart(width);
   const [sign = ""] = /^[-+ ]?(?:0[xX])?/.exec(text) ?? [];
   return sign + text.slice(sign.length).padStart(width - sign.length, "0");
 }
 
-function formatted(
+function formatValue(
   value: string | null,
   kind: string,
   flags: string,
   digits: number | undefined,
 ): string | undefined {
   if (kind === "s") return (value ?? "Null").slice(0, digits ?? undefined);
-  if (kind === "c") return character(value);
+  if (kind === "c") return formatCharacter(value);
   const number = value === null || value.trim() === "" ? Number.NaN : Number(value);
   if (!Number.isFinite(number)) return undefined;
   const size = "diouxX".includes(kind)
-    ? integer(number, kind, flags, digits)
+    ? formatInteger(number, kind, flags, digits)
     : kind === "a" || kind === "A"
-      ? hexadecimal(Math.abs(number), kind, digits)
-      : decimal(Math.abs(number), kind, digits, flags.includes("#"));
+      ? formatHexadecimal(Math.abs(number), kind, digits)
+      : formatDecimal(Math.abs(number), kind, digits, flags.includes("#") ? "alternate" : "plain");
   if ("oxXu".includes(kind)) return size;
   const sign =
     number < 0 || Object.is(number, -0) ? "-" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
-  return sign + (flags.includes("'") ? grouped(size) : size);
+  return sign + (flags.includes("'") ? groupThousands(size) : size);
 }
 
-/** The first character of a text, or that of a code point. */
-function character(value: string | null): string | undefined {
+/** The first character of a text, or the character of a code point. */
+function formatCharacter(value: string | null): string | undefined {
   if (value === null || !/^\d{1,7}$/.test(value)) return [...(value ?? "")][0] ?? "";
   const code = Number(value);
   return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
 }
 
-function integer(number: number, kind: string, flags: string, digits: number | undefined): string {
+function formatInteger(number: number, kind: string, flags: string, digits: number | undefined): string {
   if (digits === 0 && Math.trunc(number) === 0) return "";
   const whole = BigInt(Math.trunc(number));
   const size = kind === "d" || kind === "i" ? (whole < 0n ? -whole : whole) : BigInt.asUintN(64, whole);
@@ -87,27 +93,29 @@ function integer(number: number, kind: string, flags: string, digits: number | u
   return kind === "X" ? prefixed.toUpperCase() : prefixed;
 }
 
-/** @param alternate with a point always, and with the zeros at the end of `%g` */
-function decimal(size: number, kind: string, digits: number | undefined, alternate: boolean): string {
+/** The flag `#`: always a decimal point, and the trailing zeros of `%g`. */
+type DecimalForm = "plain" | "alternate";
+
+function formatDecimal(size: number, kind: string, digits: number | undefined, form: DecimalForm): string {
   const places = Math.min(digits ?? 6, 100);
   const text =
     kind === "f" || kind === "F"
-      ? fixed(size, places)
+      ? formatFixed(size, places)
       : kind === "e" || kind === "E"
-        ? exponent(size, places)
-        : general(size, places, alternate);
-  const pointed = alternate && !text.includes(".") ? text.replace(/(?=e|$)/, ".") : text;
+        ? formatExponent(size, places)
+        : formatGeneral(size, places, form);
+  const pointed = form === "alternate" && !text.includes(".") ? text.replace(/(?=e|$)/, ".") : text;
   return kind === "E" || kind === "G" ? pointed.toUpperCase() : pointed;
 }
 
-/** Beyond 1e21 JavaScript would write an exponent. */
-function fixed(size: number, places: number): string {
+/** Like `toFixed`, which switches to an exponent from 1e21. */
+function formatFixed(size: number, places: number): string {
   if (size < 1e21) return size.toFixed(places);
   return BigInt(size).toString() + (places > 0 ? `.${"0".repeat(places)}` : "");
 }
 
-/** `0x1.922p+1`: the digits of the double itself. */
-function hexadecimal(size: number, kind: string, digits: number | undefined): string {
+/** `0x1.922p+1`: the exact digits of the double. */
+function formatHexadecimal(size: number, kind: string, digits: number | undefined): string {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, size);
   const bits = view.getBigUint64(0);
@@ -131,22 +139,22 @@ function hexadecimal(size: number, kind: string, digits: number | undefined): st
   return kind === "A" ? written.toUpperCase() : written;
 }
 
-function exponent(size: number, places: number): string {
+function formatExponent(size: number, places: number): string {
   return size.toExponential(places).replace(/e([+-])(\d)$/, "e$10$2");
 }
 
-/** In the shorter form, without zeros at the end unless they are asked for. */
-function general(size: number, digits: number, zeros: boolean): string {
+/** `%g`: the shorter of both forms. */
+function formatGeneral(size: number, digits: number, form: DecimalForm): string {
   const precision = Math.max(digits, 1);
   const power = size === 0 ? 0 : Number(size.toExponential(precision - 1).split("e")[1]);
   const text =
     power < -4 || power >= precision
-      ? exponent(size, precision - 1)
+      ? formatExponent(size, precision - 1)
       : size.toFixed(Math.min(precision - 1 - power, 100));
-  return text.includes(".") && !zeros ? text.replace(/\.?0+(?=e|$)/, "") : text;
+  return text.includes(".") && form === "plain" ? text.replace(/\.?0+(?=e|$)/, "") : text;
 }
 
-/** With a comma between thousands. */
-export function grouped(text: string): string {
+/** Inserts commas between thousands. */
+export function groupThousands(text: string): string {
   return text.replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
 }

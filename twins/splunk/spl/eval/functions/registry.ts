@@ -1,4 +1,4 @@
-/** All functions, by name. */
+/** All functions of eval. */
 import { bitwiseFunctions } from "./bitwise.ts";
 import { comparisonFunctions } from "./comparison.ts";
 import { conversionFunctions } from "./conversion.ts";

@@ -1,4 +1,4 @@
-/** `searchmatch`: whether a row is what `search` would find. */
+/** `searchmatch`: whether the `search` command would find a row. */
 import { resolveSearch } from "../../search/resolve-search.ts";
 import { searchPredicate } from "../../search/search-predicate.ts";
 import { parseSearchExpression } from "../../syntax/parse-text.ts";
@@ -11,8 +11,8 @@ export const searchmatch: FormFunction = {
   family: "comparison and conditional",
   syntax: "searchmatch(search)",
   summary: "Whether the `search` command would find the row.",
-  least: 1,
-  most: 1,
+  minArgs: 1,
+  maxArgs: 1,
   async compile([search], { scope, fail }) {
     if (search?.node !== "string") return fail();
     const { context, input } = scope;

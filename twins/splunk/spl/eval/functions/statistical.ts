@@ -10,17 +10,17 @@ const entries: readonly Entry[] = [
     name: "avg",
     syntax: "avg(value1, …)",
     summary: "The average of the values that are numbers.",
-    least: 1,
-    most: undefined,
+    minArgs: 1,
+    maxArgs: undefined,
     takesNull: true,
-    compile: (args, use) => ofNumbers(args, use, "list_avg"),
+    compile: (args, use) => aggregateNumbers(args, use, "list_avg"),
   },
   {
     name: "max",
     syntax: "max(value1, …)",
     summary: "The greatest value; texts are greater than numbers.",
-    least: 1,
-    most: undefined,
+    minArgs: 1,
+    maxArgs: undefined,
     takesNull: true,
     compile: (args, use) => extreme(args, use, -1),
   },
@@ -28,8 +28,8 @@ const entries: readonly Entry[] = [
     name: "min",
     syntax: "min(value1, …)",
     summary: "The least value; numbers are less than texts.",
-    least: 1,
-    most: undefined,
+    minArgs: 1,
+    maxArgs: undefined,
     takesNull: true,
     compile: (args, use) => extreme(args, use, 1),
   },
@@ -37,8 +37,8 @@ const entries: readonly Entry[] = [
     name: "random",
     syntax: "random()",
     summary: "A whole number from 0 to 2147483647, another in every row.",
-    least: 0,
-    most: 0,
+    minArgs: 0,
+    maxArgs: 0,
     compile: () => number(raw("CAST(floor(random() * 2147483648) AS BIGINT)")),
   },
 ];
@@ -47,14 +47,14 @@ const sum: Entry = {
   name: "sum",
   syntax: "sum(value1, …)",
   summary: "The sum of the values that are numbers.",
-  least: 1,
-  most: undefined,
+  minArgs: 1,
+  maxArgs: undefined,
   takesNull: true,
-  compile: (args, use) => ofNumbers(args, use, "list_sum"),
+  compile: (args, use) => aggregateNumbers(args, use, "list_sum"),
 };
 
-function ofNumbers(args: readonly Value[], { fail }: Use, aggregate: "list_sum" | "list_avg"): Value {
-  // A text that is written in the search is refused; one of a field counts where it is a number.
+function aggregateNumbers(args: readonly Value[], { fail }: Use, aggregate: "list_sum" | "list_avg"): Value {
+  // A literal text is rejected; a field's text counts if it is a number.
   if (args.some((value) => value.type === "boolean" || typeof value.constant === "string")) fail();
   const all = allValues(args);
   if (all.isNull) return nothing;
@@ -65,7 +65,7 @@ function ofNumbers(args: readonly Value[], { fail }: Use, aggregate: "list_sum" 
   return number(sql`${raw(aggregate)}(list_filter(${numbers}, lambda "#n": "#n" IS NOT NULL))`);
 }
 
-/** @param place in ascending order: the first, or the last */
+/** @param place 1 for the least value, -1 for the greatest */
 function extreme(args: readonly Value[], { fail }: Use, place: 1 | -1): Value {
   if (args.some((value) => value.type === "boolean")) fail();
   const known = args.filter(({ isNull }) => !isNull);
@@ -76,11 +76,11 @@ function extreme(args: readonly Value[], { fail }: Use, place: 1 | -1): Value {
   }
   const lists = known.map((value) =>
     value.multi
-      ? mapList(value.sql, (one) => ranked({ ...value, multi: false, sql: one }))
-      : sql`[${bindOnce(value.sql, (one) => ranked({ ...value, sql: one }))}]`,
+      ? mapList(value.sql, (one) => rankedStruct({ ...value, multi: false, sql: one }))
+      : sql`[${bindOnce(value.sql, (one) => rankedStruct({ ...value, sql: one }))}]`,
   );
   const all = lists.length === 1 ? (lists[0] ?? raw("[]")) : sql`list_concat(${joined(lists, ", ")})`;
-  // Where a value is NULL in every row, DuckDB forgets that it has members.
+  // DuckDB loses the struct type of a value that is NULL in every row.
   const typed = sql`CAST(${all} AS ${RANKED}[])`;
   const given = sql`list_filter(${typed}, lambda "#e": "#e".t IS NOT NULL)`;
   const value = sql`CAST(list_sort(${given})[${raw(String(place))}] AS ${RANKED}).t`;
@@ -94,8 +94,8 @@ function extreme(args: readonly Value[], { fail }: Use, place: 1 | -1): Value {
 
 const RANKED = raw("STRUCT(k INTEGER, n DOUBLE, t VARCHAR)");
 
-/** As it is compared: numbers come before texts. */
-function ranked(value: Value): Sql {
+/** A struct that sorts numbers before texts. */
+function rankedStruct(value: Value): Sql {
   const asText = textOf(value);
   if (value.type === "text" && !value.loose) {
     return sql`struct_pack(k := 1, n := CAST(0 AS DOUBLE), t := ${asText})`;

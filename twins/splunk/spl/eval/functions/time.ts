@@ -6,11 +6,11 @@ import { parseRelativeTime, relativeTime } from "../../time/relative-time.ts";
 import { formatAnySql, formatTimeSql } from "../../time/strftime-sql.ts";
 import { parseTime } from "../../time/strptime.ts";
 import { zoneOf } from "../../time/zone-of.ts";
-import { fieldPrecision, withPlaces } from "../precision.ts";
+import { fieldPrecision, formatPlaces } from "../precision.ts";
 import { constant, nothing, number, text, type Value } from "../value.ts";
-import { asText, constantText, type Entry, family, numeric, textual } from "./tools.ts";
+import { asText, constantText, type Entry, family, numberArgument, textArgument } from "./tools.ts";
 
-const movedTime = defineRowFunction("spl.relative_time", (seconds, modifier, zone) => {
+const relativeTimeText = defineRowFunction("spl.relative_time", (seconds, modifier, zone) => {
   const steps = modifier === null ? undefined : parseRelativeTime(modifier.trim());
   const timeZone = findTimeZone(zone ?? "");
   if (seconds === null || steps === undefined || timeZone === undefined) return null;
@@ -18,20 +18,20 @@ const movedTime = defineRowFunction("spl.relative_time", (seconds, modifier, zon
   return moment === undefined ? null : String(Math.round(moment * 1e3) / 1e6);
 });
 
-const parsedTime = defineRowFunction("spl.strptime", (given, format, zone, now) => {
+const strptimeText = defineRowFunction("spl.strptime", (given, format, zone, now) => {
   const timeZone = findTimeZone(zone ?? "");
   if (given === null || format === null || timeZone === undefined) return null;
   const seconds = parseTime(given, format, { zone: timeZone, nowMs: Number(now) });
   return seconds === undefined ? null : String(seconds);
 });
 
-/** Times that are computed are shown to the microsecond. */
+/** Displays a computed time with six decimal places. */
 function toMicroseconds(value: Value): Value {
   if (value.isNull) return value;
   const shown =
     typeof value.constant === "number"
       ? sql`CAST(${value.constant.toFixed(6)} AS VARCHAR)`
-      : withPlaces(value.sql, 6);
+      : formatPlaces(value.sql, 6);
   return {
     ...value,
     displayText: shown,
@@ -44,16 +44,16 @@ export const timeFunctions = family("date and time", [
     name: "now",
     syntax: "now()",
     summary: "When the search was started, in seconds since the epoch.",
-    least: 0,
-    most: 0,
+    minArgs: 0,
+    maxArgs: 0,
     compile: (_, { scope }) => constant(Math.floor(scope.context.nowMs / 1000)),
   },
   {
     name: "relative_time",
     syntax: "relative_time(time, modifier)",
     summary: "A time moved by a relative time modifier: `-1d@d`.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([time = nothing, modifier = nothing], use) {
       const zone = zoneOf(use.scope.context.timeZone);
       const steps = parseRelativeTime(constantText(modifier)?.trim() ?? "");
@@ -62,9 +62,9 @@ export const timeFunctions = family("date and time", [
         const moment = relativeTime(time.constant * 1000, steps, zone);
         return moment === undefined ? nothing : toMicroseconds(constant(Math.round(moment * 1e3) / 1e6));
       }
-      const moved = movedTime(
-        asText(numeric(time, use)),
-        textual(modifier, use),
+      const moved = relativeTimeText(
+        asText(numberArgument(time, use)),
+        textArgument(modifier, use),
         sql`CAST(${zone.id} AS VARCHAR)`,
       );
       return toMicroseconds(number(sql`CAST(${moved} AS DOUBLE)`));
@@ -74,26 +74,26 @@ export const timeFunctions = family("date and time", [
     name: "strftime",
     syntax: "strftime(time, format)",
     summary: "A time as text, by a format: `%F %T.%3N`.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([time = nothing, format = nothing], use) {
       const zone = zoneOf(use.scope.context.timeZone);
-      const seconds = numeric(time, use);
+      const seconds = numberArgument(time, use);
       const known = constantText(format);
       if (known !== undefined) return text(formatTimeSql(seconds, known, zone));
-      return text(formatAnySql(seconds, textual(format, use), zone));
+      return text(formatAnySql(seconds, textArgument(format, use), zone));
     },
   },
   {
     name: "strptime",
     syntax: "strptime(text, format)",
     summary: "The time that a text means, by a format; null when the text has not that form.",
-    least: 2,
-    most: 2,
+    minArgs: 2,
+    maxArgs: 2,
     compile([given = nothing, format = nothing], use) {
       const { nowMs, timeZone } = use.scope.context;
       const constants = [zoneOf(timeZone).id, String(nowMs)].map((value) => sql`CAST(${value} AS VARCHAR)`);
-      const parsed = parsedTime(textual(given, use), textual(format, use), ...constants);
+      const parsed = strptimeText(textArgument(given, use), textArgument(format, use), ...constants);
       return toMicroseconds(number(sql`CAST(${parsed} AS DOUBLE)`));
     },
   },
@@ -101,8 +101,8 @@ export const timeFunctions = family("date and time", [
     name: "time",
     syntax: "time()",
     summary: "The time when the row is looked at: by the sandbox's clock, the start of the search.",
-    least: 0,
-    most: 0,
+    minArgs: 0,
+    maxArgs: 0,
     compile: (_, { scope }) => toMicroseconds(constant(scope.context.nowMs / 1000)),
   },
 ] satisfies readonly Entry[]);

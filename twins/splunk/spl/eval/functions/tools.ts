@@ -1,8 +1,8 @@
-/** What families of functions share. */
+/** Helpers for the declarations of functions. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { bindOnce, listOf, mapList, textOf, widen } from "../../relation/typed.ts";
 import { doubleOf, singleText } from "../arithmetic.ts";
-import { nothing, text, type Value } from "../value.ts";
+import { asList, nothing, text, type Value } from "../value.ts";
 import type { Family, PlainFunction, Use } from "./declaration.ts";
 
 export type Entry = Omit<PlainFunction, "kind" | "family">;
@@ -11,45 +11,45 @@ export function family(name: Family, entries: readonly Entry[]): readonly PlainF
   return entries.map((entry) => ({ ...entry, kind: "plain", family: name }));
 }
 
-/** A number, as DOUBLE; NULL for what is none. */
-export function numeric(value: Value, { fail }: Use): Sql {
+/** A numeric argument as DOUBLE; NULL if it is no number. @throws SplError for constant texts and booleans */
+export function numberArgument(value: Value, { fail }: Use): Sql {
   if (value.type === "boolean" || typeof value.constant === "string") fail();
   return doubleOf(value);
 }
 
-/** One text. */
-export function textual(value: Value, { fail }: Use): Sql {
+/** A text argument; NULL for a multi-value of several values. @throws SplError for booleans */
+export function textArgument(value: Value, { fail }: Use): Sql {
   if (value.type === "boolean") fail();
   return singleText(value);
 }
 
-/** A function of texts that works on each value of a multi-value. */
-export function eachText(value: Value, { fail }: Use, body: (one: Sql) => Sql): Value {
+/** Applies a function of texts to each value of a multi-value. */
+export function mapText(value: Value, { fail }: Use, body: (one: Sql) => Sql): Value {
   if (value.isNull) return nothing;
   if (value.type === "boolean") fail();
   const texts = textOf(value);
-  return value.multi ? text(mapList(texts, body), true) : text(body(texts));
+  return value.multi ? asList(text(mapList(texts, body))) : text(body(texts));
 }
 
-/** A text that is the same in every row. */
+/** The text of a constant, `undefined` for anything else. */
 export function constantText(value: Value | undefined): string | undefined {
   return typeof value?.constant === "string" ? value.constant : undefined;
 }
 
-/** All values in one LIST, in their order; NULL when there is none. */
+/** All values in one LIST, in order; NULL if there is none. */
 export function allValues(values: readonly Value[]): Value {
   const known = values.filter(({ isNull }) => !isNull);
   if (known.length === 0) return nothing;
   const type = known.every((value) => value.type === "number") ? "number" : "text";
   const loose = type === "text" && known.some((value) => value.loose || value.type === "number");
-  const [first, ...others] = known.map((value) => widen(value, type, true));
+  const [first, ...others] = known.map((value) => widen(value, { type, multi: true }));
   if (first !== undefined && others.length === 0) return { type, multi: true, loose, sql: first };
-  const lists = known.map((value) => sql`coalesce(${widen(value, type, true)}, [])`);
-  return { type, multi: true, loose, sql: filled(sql`list_concat(${joined(lists, ", ")})`) };
+  const lists = known.map((value) => sql`coalesce(${widen(value, { type, multi: true })}, [])`);
+  return { type, multi: true, loose, sql: nullIfEmpty(sql`list_concat(${joined(lists, ", ")})`) };
 }
 
-/** A LIST, or NULL when it is empty. */
-export function filled(list: Sql): Sql {
+/** Replaces an empty LIST by NULL. */
+export function nullIfEmpty(list: Sql): Sql {
   return bindOnce(list, (one) => sql`CASE WHEN len(${one}) > 0 THEN ${one} END`);
 }
 
@@ -59,17 +59,15 @@ export function textList(value: Value): Sql {
   return listOf(texts);
 }
 
-/** A DOUBLE or anything else that a program function takes as text. */
+/** Any value as VARCHAR, the type of all arguments of row functions. */
 export function asText(value: Sql): Sql {
   return sql`CAST(${value} AS VARCHAR)`;
 }
 
-/** No text and no list has more places; DuckDB fails beyond. */
-const FARTHEST = raw("2147483647");
+/** Largest position in a text or list; DuckDB fails beyond. */
+const MAX_POSITION = raw("2147483647");
 
-/** A whole number for a position or a length; BIGINT. */
-export function whole(value: Sql): Sql {
-  return sql`CAST(least(greatest(trunc(${value}), -${FARTHEST}), ${FARTHEST}) AS BIGINT)`;
+/** Clamps a number to a position or length, as BIGINT. */
+export function toPosition(value: Sql): Sql {
+  return sql`CAST(least(greatest(trunc(${value}), -${MAX_POSITION}), ${MAX_POSITION}) AS BIGINT)`;
 }
-
-export const falseSql = raw("FALSE");

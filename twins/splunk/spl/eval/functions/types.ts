@@ -1,15 +1,15 @@
-/** Conversions to types: a value that cannot be of the type is null. */
+/** Type conversions. An unconvertible value gives null. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { type ExactJson, jsonText, NumberText, readExactJson } from "../../json/exact-json.ts";
 import { bindOnce, isNumeral, numberOf, textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
-import { boolean, nothing, number, text, type Value } from "../value.ts";
+import { asList, boolean, nothing, number, text, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";
 import { jsonArrayOf, valuesOfJsonArray } from "./json-arrays.ts";
-import { asText, type Entry, numeric } from "./tools.ts";
+import { asText, type Entry, numberArgument } from "./tools.ts";
 
-const numbered = defineRowFunction("spl.tonumber", (given, base) => {
+const tonumber = defineRowFunction("spl.tonumber", (given, base) => {
   const radix = Number(base);
   if (given === null || !(radix >= 2 && radix <= 36)) return null;
   const match = /^([+-]?)(?:0[xX](?=[0-9A-Fa-f]))?([0-9A-Za-z]+)$/.exec(given);
@@ -20,44 +20,44 @@ const numbered = defineRowFunction("spl.tonumber", (given, base) => {
   return known ? String((sign === "-" ? -1 : 1) * Number.parseInt(digits, radix)) : null;
 });
 
-/** JSON whose numbers are as they are shown: 1 for `1.00`. */
-function ofKind(name: string, isKind: (json: ExactJson) => boolean) {
+/** Reads JSON of one kind, with its numbers in their shortest form: 1 for `1.00`. */
+function jsonOfKind(name: string, isKind: (json: ExactJson) => boolean) {
   return defineRowFunction(`spl.${name}`, (given) => {
     const json = given === null ? undefined : readExactJson(given);
-    return json !== undefined && isKind(json) ? jsonText(shortest(json)) : null;
+    return json !== undefined && isKind(json) ? jsonText(shortenNumbers(json)) : null;
   });
 }
 
-const array = ofKind("toarray", Array.isArray);
-const object = ofKind("toobject", (json) => json instanceof Map);
+const toarray = jsonOfKind("toarray", Array.isArray);
+const toobject = jsonOfKind("toobject", (json) => json instanceof Map);
 
-function shortest(json: ExactJson): ExactJson {
-  if (Array.isArray(json)) return json.map(shortest);
-  if (json instanceof Map) return new Map([...json].map(([key, value]) => [key, shortest(value)]));
+function shortenNumbers(json: ExactJson): ExactJson {
+  if (Array.isArray(json)) return json.map(shortenNumbers);
+  if (json instanceof Map) return new Map([...json].map(([key, value]) => [key, shortenNumbers(value)]));
   if (!(json instanceof NumberText)) return json;
   const value = Number(json.text);
   return Number.isFinite(value) ? new NumberText(String(value)) : json;
 }
 
-/** A DOUBLE. A text with blanks at its ends is none. @param base of a text */
-function parsed(value: Value, base: Value | undefined, use: Use): Sql {
+/** The number of a value, as DOUBLE; NULL for a text with surrounding blanks. @param base of the digits of a text */
+function parseNumber(value: Value, base: Value | undefined, use: Use): Sql {
   if (value.type === "boolean") use.fail();
   if (value.type === "number") return numberOf(value);
   if (typeof base?.constant === "number" && !(base.constant >= 2 && base.constant <= 36)) use.fail();
   return bindOnce(singleText(value), (one) => {
     if (base !== undefined && base.constant !== 10) {
-      return sql`CAST(${numbered(one, asText(numeric(base, use)))} AS DOUBLE)`;
+      return sql`CAST(${tonumber(one, asText(numberArgument(base, use)))} AS DOUBLE)`;
     }
     return sql`CASE WHEN ${one} = trim(${one}) THEN ${numberOf({ type: "text", multi: false, sql: one })} END`;
   });
 }
 
-/** A text written in the search that is no number at all. */
-function isNoNumber({ constant }: Value): boolean {
+/** Whether a value is a constant text that is no number. */
+function isNotNumeral({ constant }: Value): boolean {
   return typeof constant === "string" && !isNumeral(constant);
 }
 
-function ofText(value: Value, convert: (text: Sql) => Sql): Value {
+function convertText(value: Value, convert: (text: Sql) => Sql): Value {
   if (value.isNull || value.type !== "text") return nothing;
   return { ...text(convert(singleText(value))), loose: true };
 }
@@ -67,19 +67,19 @@ export const typeEntries: readonly Entry[] = [
     name: "toarray",
     syntax: "toarray(value)",
     summary: "The JSON array of a multi-value, or that a text says.",
-    least: 1,
-    most: 1,
+    minArgs: 1,
+    maxArgs: 1,
     compile: ([value = nothing]) =>
       value.multi
-        ? { ...text(array(jsonArrayOf(value, sql`'1'`))), loose: true }
-        : ofText(value, (one) => array(one)),
+        ? { ...text(toarray(jsonArrayOf(value, sql`'1'`))), loose: true }
+        : convertText(value, (one) => toarray(one)),
   },
   {
     name: "tobool",
     syntax: "tobool(value)",
     summary: "The truth value of `true`, `True`, `false` or `False`, or of a number: 0 is false.",
-    least: 1,
-    most: 1,
+    minArgs: 1,
+    maxArgs: 1,
     compile([value = nothing]) {
       if (value.type === "boolean") return value;
       if (value.isNull) return { ...nothing, type: "boolean" };
@@ -96,10 +96,10 @@ export const typeEntries: readonly Entry[] = [
     name: "todouble",
     syntax: "todouble(value, [base])",
     summary: "The number that a value is, or a text in a base from 2 to 36; a whole one is shown with `.0`.",
-    least: 1,
-    most: 2,
+    minArgs: 1,
+    maxArgs: 2,
     compile([value = nothing, base], use) {
-      const double = parsed(value, base, use);
+      const double = parseNumber(value, base, use);
       return { ...number(double), displayText: bindOnce(textOf(number(double)), withFraction) };
     },
   },
@@ -107,40 +107,40 @@ export const typeEntries: readonly Entry[] = [
     name: "toint",
     syntax: "toint(value, [base])",
     summary: "The whole number below a number, or below what a text says in a base from 2 to 36.",
-    least: 1,
-    most: 2,
-    compile: ([value = nothing, base], use) => number(sql`floor(${parsed(value, base, use)})`),
+    minArgs: 1,
+    maxArgs: 2,
+    compile: ([value = nothing, base], use) => number(sql`floor(${parseNumber(value, base, use)})`),
   },
   {
     name: "tomv",
     syntax: "tomv(value)",
     summary: "The items of a JSON array as values, texts with their quotes; a multi-value stays as it is.",
-    least: 1,
-    most: 1,
+    minArgs: 1,
+    maxArgs: 1,
     compile([value = nothing]) {
       if (value.multi) return value;
       if (value.isNull || value.type !== "text") return nothing;
-      return { ...text(valuesOfJsonArray(singleText(value), sql`'1'`), true), loose: true };
+      return { ...asList(text(valuesOfJsonArray(singleText(value), sql`'1'`))), loose: true };
     },
   },
   {
     name: "tonumber",
     syntax: "tonumber(text, [base])",
     summary: "The number that a text means, in a base from 2 to 36; null when it means none.",
-    least: 1,
-    most: 2,
+    minArgs: 1,
+    maxArgs: 2,
     compile([value = nothing, base], use) {
-      if (base === undefined && isNoNumber(value)) use.fail();
-      return number(parsed(value, base, use));
+      if (base === undefined && isNotNumeral(value)) use.fail();
+      return number(parseNumber(value, base, use));
     },
   },
   {
     name: "toobject",
     syntax: "toobject(value)",
     summary: "The JSON object that a text says.",
-    least: 1,
-    most: 1,
-    compile: ([value = nothing]) => ofText(value, (one) => object(one)),
+    minArgs: 1,
+    maxArgs: 1,
+    compile: ([value = nothing]) => convertText(value, (one) => toobject(one)),
   },
 ];
 

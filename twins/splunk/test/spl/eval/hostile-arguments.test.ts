@@ -5,7 +5,7 @@ import { evalFunctions } from "../../../spl/eval/functions/registry.ts";
 import { SplError } from "../../../spl/spl-error.ts";
 import { rowsOf, type SplBench, splBench } from "../../support/spl.ts";
 
-const MOST_ARGUMENTS = 4;
+const MAX_ARGUMENTS = 4;
 const CALLS = 8;
 const row = { s: "a", x: 1.5, mv: ["a", "b"], numbers: ["1", "2.5", "x"] };
 const found = 'lookup("hosts", json_object("host", s), json_array("n"))';
@@ -29,12 +29,12 @@ const evaluate = async (expression: string) => {
   return rows[0]?.v ?? null;
 };
 
-test.each(evalFunctions.map(({ name, least, most }) => ({ name, least, most })))(
+test.each(evalFunctions.map(({ name, minArgs, maxArgs }) => ({ name, minArgs, maxArgs })))(
   "$name",
   async (declared) => {
-    const { name, least, most = MOST_ARGUMENTS } = declared;
+    const { name, minArgs, maxArgs = MAX_ARGUMENTS } = declared;
     const calls = fc
-      .integer({ min: least, max: Math.max(least, Math.min(most, MOST_ARGUMENTS)) })
+      .integer({ min: minArgs, max: Math.max(minArgs, Math.min(maxArgs, MAX_ARGUMENTS)) })
       .chain((count) => fc.array(argument, { minLength: count, maxLength: count }));
     for (const args of fc.sample(calls, { numRuns: CALLS, seed: 1 })) {
       const call = `${name}(${args.join(", ")})`;
