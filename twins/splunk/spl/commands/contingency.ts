@@ -42,7 +42,7 @@ export const contingency = defineCommand({
     const select = pairsOf(input, row, column);
     if (select === undefined)
       return relationOf(await withTotals({ row, columnValues: [], lines: [], total }, context));
-    const pairs = await context.hold(select);
+    const pairs = await context.openCursor(select);
     try {
       const rowValues = await mostFrequent(pairs, "a", rows, context);
       const columnValues = await mostFrequent(pairs, "b", columns, context);
@@ -86,7 +86,7 @@ async function rowsOfPairs(
     order,
     kind: "report",
   };
-  return (await context.runHeld(pairs, relation, maxValues * maxValues)).rows;
+  return (await context.runOn(pairs, relation, maxValues * maxValues)).rows;
 }
 
 /** The most frequent values of one side that together are as large a part of all as asked for. */
