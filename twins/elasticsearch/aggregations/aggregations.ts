@@ -1,27 +1,30 @@
-/** The aggregations of a search. */
+/** Builds and runs the aggregations of a search. */
 import { raw, type Sql } from "@offhook/log-store/sql";
 import type { LogStore, QueryOptions } from "@offhook/log-store/store/log-store";
 import { VendorError } from "../vendor/error.ts";
 import { isShardFailure, shardFailure } from "../vendor/shard-failure.ts";
+import type { Aggregations } from "./aggregation.ts";
 import { assemble, type PendingHits } from "./assemble.ts";
-import { buildAggregations } from "./build-aggregations.ts";
+import type { Create, Naming } from "./build.ts";
 import { FilterColumns } from "./clauses.ts";
 import type { AggregationContext } from "./context.ts";
-import type { Level } from "./parse.ts";
+import { Options } from "./options.ts";
+import type { Definition, Level } from "./parse.ts";
+import { orderPipelines } from "./pipeline/validate.ts";
 import { renderResults } from "./result.ts";
 import { compileAggregations } from "./statement.ts";
 
 export interface RunOptions extends QueryOptions {
-  /** Which documents are searched at all, over `documents AS d`: those that a `global` aggregation is of. Default: every one. */
+  /** Predicate over `documents AS d` for the searched documents, which a `global` aggregation covers. Default: all. */
   scope?: Sql;
-  /** Names of results are with their types: `sterms#name`. */
+  /** Prefixes result names with their types: `sterms#name`. */
   typedKeys?: boolean;
 }
 
 export interface AggregationsAnswer {
   /** The member `aggregations` of the answer. */
   body: ReadonlyMap<string, unknown>;
-  /** The statements that were run. */
+  /** The executed statements. */
   statements: string[];
 }
 
@@ -35,13 +38,13 @@ export interface AggregationPlan {
 
 /**
  * Builds aggregations as a shard does.
- * @param aggregations of a request: see `parseAggregations`
- * @throws VendorError that says which shard cannot answer them
+ * @param aggregations as `parseAggregations` returns them
+ * @throws VendorError naming the shard that cannot answer
  */
 export function planAggregations(aggregations: Level, context: AggregationContext): AggregationPlan {
   const { fields, index } = context;
   const filters = new FilterColumns(fields);
-  const built = onShard(index, () => buildAggregations(aggregations, { ...context, filters })());
+  const built = onShard(index, () => buildLevel(aggregations, [], { ...context, filters })());
   return {
     async run(store, predicate, { scope = everything, typedKeys = false, ...options } = {}) {
       const documents = { predicate, scope, filters };
@@ -49,12 +52,42 @@ export function planAggregations(aggregations: Level, context: AggregationContex
       const answer = statement ? await store.query(statement, options) : { columns: [], rows: [] };
       const { results, hits } = assemble(built, root, answer);
       await renderHits(hits);
-      return { body: renderResults(results, typedKeys), statements: statement ? [statement.text] : [] };
+      return { body: renderResults(results, { typedKeys }), statements: statement ? [statement.text] : [] };
     },
   };
 }
 
-/** What a shard finds wrong fails there. @throws VendorError */
+interface BuildContext extends AggregationContext {
+  readonly filters: FilterColumns;
+}
+
+function buildLevel(level: Level, parents: readonly Naming[], context: BuildContext): Create<Aggregations> {
+  const creators = level.aggregations.map((one) => build(one, parents, context));
+  return () => ({
+    aggregations: creators.map((create) => create()),
+    pipelines: orderPipelines(level).map(({ pipeline }) => pipeline),
+  });
+}
+
+function build(
+  { naming, type, contents, children }: Definition,
+  parents: readonly Naming[],
+  context: BuildContext,
+) {
+  const filters = contents.filters.map(
+    ([key, compile]) => [key, () => context.filters.columnOf(compile())] as const,
+  );
+  const building = {
+    naming,
+    options: new Options(naming.type, contents.options),
+    contents: { ...contents, filters },
+    parents,
+    buildChildren: () => buildLevel(children, [naming, ...parents], context),
+  };
+  return type.build(building, context);
+}
+
+/** Runs the work of a shard, and reports its errors as that index's failure. @throws VendorError */
 function onShard<Result>(index: string, work: () => Result): Result {
   try {
     return work();
@@ -67,7 +100,7 @@ function onShard<Result>(index: string, work: () => Result): Result {
 /** The predicate of a search without a query. */
 export const everything: Sql = raw("TRUE");
 
-/** All groups of one aggregation together. */
+/** Renders the hits of each aggregation in one call for all its buckets. */
 async function renderHits(pending: readonly PendingHits[]): Promise<void> {
   for (const aggregation of new Set(pending.map(({ aggregation }) => aggregation))) {
     const { plan } = aggregation;

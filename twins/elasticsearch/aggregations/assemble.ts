@@ -1,4 +1,4 @@
-/** The rows of the statement, made into results. */
+/** Assembles results from the rows of the statement. */
 import type { QueryResult, ResultValue } from "@offhook/log-store/store/log-store";
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
 import type {
@@ -13,7 +13,7 @@ import { MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
 import type { Owner, Place, Places } from "./places.ts";
 import type { Bucket, BucketsResult, HitsResult, Result } from "./result.ts";
 
-/** Hits that are still to be rendered. */
+/** Hits waiting to be rendered. */
 export interface PendingHits {
   aggregation: HitsAggregation;
   rows: number[];
@@ -30,17 +30,17 @@ export function assemble(aggregations: Aggregations, root: Owner, answer: QueryR
   return new Assembly(answer).root(aggregations, root);
 }
 
-/** The bucket that results are made for. */
+/** The bucket whose results are assembled. */
 interface Position {
   ordinal: number;
-  /** Values of the owner's columns; `undefined` for a bucket without documents. */
+  /** Values of the owner's columns; `undefined` for an empty bucket. */
   values: readonly ResultValue[] | undefined;
   docCount: number;
 }
 
 class Assembly {
   readonly #columns: Map<string, number>;
-  /** By node, by the number of the parent's bucket. */
+  /** By node, then by the parent's bucket number. */
   readonly #rows = new Map<number, Map<number, ResultValue[][]>>();
   readonly #hits: PendingHits[] = [];
   #buckets = 0;
@@ -61,7 +61,7 @@ class Assembly {
     return { results: this.#results(aggregations, owner.places, this.#whole(owner)), hits: this.#hits };
   }
 
-  /** The one bucket that is everything. */
+  /** The root bucket. */
   #whole(owner: Owner): Position {
     const row = this.#rows.get(owner.node)?.get(0)?.[0];
     return {
@@ -119,7 +119,7 @@ class Assembly {
     return this.#made(aggregation, this.#group(rows, aggregation, owner), () => owner.places);
   }
 
-  /** Buckets whose counts and results are among the values of what they are in. */
+  /** Buckets whose counts and results are columns of the enclosing bucket. */
   #conditionsResult(
     aggregation: BucketsAggregation,
     buckets: readonly { first: number; places: Places }[],

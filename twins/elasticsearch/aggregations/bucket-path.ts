@@ -1,31 +1,31 @@
-/** How rows say which bucket they are in. */
+/** How rows identify their bucket. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 
 interface Level {
-  /** Table of the buckets: their number `b`, their parent's number `p`, their keys. */
+  /** Table of the buckets: their number `b`, their parent's number `p`, and their keys. */
   selected: Sql;
   keys: readonly { column: Sql; key: Sql; nullable: boolean }[];
 }
 
-/** A number of a bucket in the column `base`, then the keys of buckets in it, each level in the one before. */
+/** A bucket number in the column `base`, followed by the keys of nested buckets, outermost first. */
 export interface BucketPath {
   base: Sql | undefined;
   levels: readonly Level[];
-  /** Table of the buckets it leads to. */
+  /** Table of the innermost buckets. */
   buckets: Sql;
 }
 
-/** Columns of the rows that say which bucket. */
+/** The columns that identify a row's bucket. */
 export function bucketColumns({ base, levels }: BucketPath): Sql[] {
   return [...(base ? [base] : []), ...levels.flatMap(({ keys }) => keys.map(({ column }) => column))];
 }
 
 /**
- * The rows of a table, each with the number of its bucket; rows of no bucket are left out.
- * @param columns of the table to go on with
- * @param name of the number
+ * Selects the rows of a table with their bucket numbers; rows outside all buckets are dropped.
+ * @param columns of the table to keep
+ * @param name of the bucket number
  */
-export function numberedBuckets(
+export function withBucketNumbers(
   { base, levels }: BucketPath,
   table: Sql,
   columns: readonly Sql[],

@@ -1,6 +1,6 @@
 /**
- * How a type of aggregation becomes part of a statement. As on a shard, all of them are built before the first is created, so that
- * a field that one cannot use is told before what another finds wrong when it begins to work.
+ * The interface of aggregation types. As on a shard, all aggregations are built before the first is created: an unusable field is
+ * reported before any error of creation.
  */
 import type { Sql } from "@offhook/log-store/sql";
 import type { Aggregation, Aggregations } from "./aggregation.ts";
@@ -14,42 +14,42 @@ export interface Naming {
   meta: JsonRecord | undefined;
 }
 
-/** What stands in an aggregation of a type. */
+/** The parsed body of an aggregation. */
 export interface Contents {
-  /** Each of its type. */
+  /** Each value has the type that its member declares. */
   readonly options: JsonRecord;
-  /** Queries of a `filter` or `filters`, which a shard compiles. */
+  /** The queries of a `filter` or `filters`; the shard compiles them. */
   readonly filters: readonly (readonly [key: string, compile: () => Sql])[];
-  /** Of `top_hits`. */
+  /** For `top_hits`. */
   readonly planHits: PlanHits | undefined;
 }
 
-/** Creates what has been built. @throws VendorError */
+/** Creates a built aggregation. @throws VendorError */
 export type Create<Created> = () => Created;
 
-/** What is built of an aggregation. */
+/** The input of building an aggregation. */
 export interface Building {
   readonly naming: Naming;
   readonly options: Options;
   readonly contents: Contents;
-  /** Types and names of the aggregations around it, the innermost first. */
+  /** The enclosing aggregations, innermost first. */
   readonly parents: readonly Naming[];
-  /** Builds the aggregations in it. */
+  /** Builds the sub-aggregations. */
   buildChildren(): Create<Aggregations>;
 }
 
-/** @throws VendorError for what a shard cannot build */
+/** @throws VendorError for an aggregation that a shard cannot build */
 export type Build = (building: Building, context: AggregationContext) => Create<Aggregation>;
 
 export interface AggregationType {
-  /** How many buckets it has for others to be in. */
+  /** How many buckets it has for sub-aggregations. */
   readonly cardinality: "none" | "one" | "many";
-  /** @throws VendorError for what is not written as it should be */
+  /** Parses the body. @throws VendorError for a syntax error */
   read(json: JsonRecord, place: Place, context: SyntaxContext): Contents;
   readonly build: Build;
 }
 
-/** A type whose members are declared. */
+/** A type with declared members. */
 export function declaredType(
   parser: string,
   cardinality: AggregationType["cardinality"],

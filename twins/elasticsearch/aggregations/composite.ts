@@ -11,7 +11,7 @@ import { VendorError } from "../vendor/error.ts";
 import type { Aggregations, BucketsAggregation, KeyColumn, SortOrder } from "./aggregation.ts";
 import { type Build, declaredType, type Naming } from "./build.ts";
 import type { AggregationContext } from "./context.ts";
-import { roundedKeys } from "./date-histogram.ts";
+import { roundingKeys } from "./date-histogram.ts";
 import { argumentError, MAX_BUCKETS, tooManyBucketsAsked } from "./errors.ts";
 import { stepKeys } from "./histogram.ts";
 import { keyLiteral } from "./include.ts";
@@ -28,16 +28,16 @@ import {
 } from "./syntax/declared.ts";
 import { double, flag, integer, MAX_INTEGER, script, text, timeZone, valueTypes } from "./syntax/members.ts";
 import { keySql, keyValue } from "./terms.ts";
-import { readValues } from "./values.ts";
+import { readValues, type Values } from "./values.ts";
 
 interface Source {
   name: string;
   key: KeyColumn;
   order: SortOrder;
   missing: "first" | "last";
-  /** A group's key as it is shown. */
+  /** Formats a group's key for the answer. */
   show(key: ResultValue): unknown;
-  /** A shown key as a group's key. */
+  /** Parses a formatted key, as `after` holds it. */
   read(value: unknown): Sql;
 }
 
@@ -84,12 +84,12 @@ function isDefinition(value: unknown): value is SourceDefinition {
   return isRecord(value) && isRecord(value.options);
 }
 
-/** Sources, or one. The vendor reads each of them token by token. */
+/** One source or a list. The vendor reads them token by token. */
 const sourcesMember: Member = {
   tokens: ["START_ARRAY", "START_OBJECT"],
   read(value, place) {
     const content = new ContentParser(value);
-    if (content.next() === "START_OBJECT") return checkedSources([readDefinition(content, place)]);
+    if (content.next() === "START_OBJECT") return checkSources([readDefinition(content, place)]);
     const definitions: SourceDefinition[] = [];
     for (let token = content.next(); token !== "END_ARRAY"; token = content.next()) {
       if (
@@ -104,7 +104,7 @@ const sourcesMember: Member = {
       definitions.push(readDefinition(content, place));
     }
     try {
-      return checkedSources(definitions);
+      return checkSources(definitions);
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
       throw failedAt({ path: place.path, what: "end" }, error.cause);
@@ -112,7 +112,7 @@ const sourcesMember: Member = {
   },
 };
 
-/** Reads the definition that begins at the current token, and two tokens more, which are the ends of what is around its options. */
+/** Reads the definition at the current token, and without checking the next two tokens, which should close its two outer objects. */
 function readDefinition(content: ContentParser, place: Place): SourceDefinition {
   expect("START_OBJECT", content, place);
   const name = readName(content, place);
@@ -130,7 +130,7 @@ function readDefinition(content: ContentParser, place: Place): SourceDefinition 
   return { name, type, options };
 }
 
-/** The name of the member that comes next; goes on to its value. */
+/** Reads the next member's name and moves to its value. */
 function readName(content: ContentParser, place: Place): string {
   content.next();
   expect("FIELD_NAME", content, place);
@@ -145,13 +145,13 @@ function expect(token: Token, content: ContentParser, place: Place): void {
   throw parsingErrorAt(spotOf(content, place), reason);
 }
 
-/** The current token in the body. */
+/** The position of the current token in the body. */
 function spotOf({ path, token }: ContentParser, place: Place): Spot {
   const what = token === "FIELD_NAME" ? "name" : token?.startsWith("END_") ? "end" : "value";
   return { path: [...place.path, ...path], what };
 }
 
-function checkedSources(definitions: readonly SourceDefinition[]): readonly SourceDefinition[] {
+function checkSources(definitions: readonly SourceDefinition[]): readonly SourceDefinition[] {
   const refuse = (reason: string) => unbuildable("composite", { type: "illegal_argument_exception", reason });
   if (definitions.length === 0) throw refuse("Composite [sources] cannot be null or empty");
   const names = new Set<string>();
@@ -185,7 +185,7 @@ const build: Build = ({ naming, options, parents, buildChildren }, context) => {
 
 export const compositeType = declaredType("composite", "many", syntax, build);
 
-/** Filters alone may be around it. */
+/** Only filters may enclose a composite aggregation. */
 function checkParents(parents: readonly Naming[]): void {
   const unfit = parents.find(({ type }) => type !== "filter");
   if (!unfit) return;
@@ -198,7 +198,7 @@ function checkParents(parents: readonly Naming[]): void {
 
 interface Page {
   sources: readonly Source[];
-  /** Shown keys of the last bucket of the page before, one a source. */
+  /** The formatted keys of the previous page's last bucket, one for each source. */
   last: readonly unknown[] | undefined;
 }
 
@@ -253,19 +253,19 @@ function buildSource({ name, type, options: record }: SourceDefinition, context:
   const options = new Options(type, record);
   const order: SortOrder = options.text("order")?.toLowerCase() === "desc" ? "desc" : "asc";
   const nullable = options.boolean("missing_bucket") ?? false;
-  const missing = readMissingOrder(options, order, nullable);
+  const missing = readMissingOrder(options, order, { nullable });
   const source = { name, order, missing };
   switch (type) {
     case "histogram":
-      return { ...source, ...histogramSource(options, context, nullable) };
+      return { ...source, ...histogramSource(options, context, { nullable }) };
     case "date_histogram":
-      return { ...source, ...dateSource(options, context, nullable) };
+      return { ...source, ...dateSource(options, context, { nullable }) };
     default:
-      return { ...source, ...termsSource(options, context, nullable) };
+      return { ...source, ...termsSource(options, context, { nullable }) };
   }
 }
 
-function readMissingOrder(options: Options, order: SortOrder, nullable: boolean): "first" | "last" {
+function readMissingOrder(options: Options, order: SortOrder, { nullable }: Missing): "first" | "last" {
   const missing = options.text("missing_order")?.toLowerCase() ?? "default";
   if (missing !== "default" && !nullable) {
     throw argumentError("missingOrder can only be set if missingBucket is true");
@@ -276,10 +276,15 @@ function readMissingOrder(options: Options, order: SortOrder, nullable: boolean)
 
 type SourceParts = Pick<Source, "key" | "show" | "read">;
 
-function termsSource(options: Options, context: AggregationContext, nullable: boolean): SourceParts {
+interface Missing {
+  /** Whether documents without a value form a bucket. */
+  readonly nullable: boolean;
+}
+
+function termsSource(options: Options, context: AggregationContext, missing: Missing): SourceParts {
   const values = readValues(options, context, anyKind);
   return {
-    key: { value: withNull(keySql(values), values.multi && nullable), list: values.multi, nullable },
+    key: keyColumn(keySql(values), values, missing),
     show(key) {
       if (key === null) return null;
       if (values.kind === "boolean") return Number(key) !== 0;
@@ -294,16 +299,12 @@ function termsSource(options: Options, context: AggregationContext, nullable: bo
   };
 }
 
-function histogramSource(options: Options, context: AggregationContext, nullable: boolean): SourceParts {
+function histogramSource(options: Options, context: AggregationContext, missing: Missing): SourceParts {
   const values = readValues(options, context, ["double", "long", "date"]);
-  // Without an interval every number is of one bucket there, which is none.
+  // As in the vendor, without an interval all numbers share the bucket NaN.
   const interval = options.number("interval") ?? Number.NaN;
   return {
-    key: {
-      value: withNull(stepKeys(values, interval, 0), values.multi && nullable),
-      list: values.multi,
-      nullable,
-    },
+    key: keyColumn(stepKeys(values, interval, 0), values, missing),
     show(key) {
       if (key === null) return null;
       const shown = Number(key) * interval;
@@ -313,18 +314,14 @@ function histogramSource(options: Options, context: AggregationContext, nullable
   };
 }
 
-function dateSource(options: Options, context: AggregationContext, nullable: boolean): SourceParts {
+function dateSource(options: Options, context: AggregationContext, missing: Missing): SourceParts {
   const values = readValues(options, context, ["date", "long", "double"]);
   const rounding = readRounding(options, values.zone);
   const format = options.text("format");
   const moment = (value: unknown) =>
     typeof value === "number" || format !== undefined ? values.read(value) : javaDouble(textOf(value));
   return {
-    key: {
-      value: withNull(roundedKeys(values, rounding), values.multi && nullable),
-      list: values.multi,
-      nullable,
-    },
+    key: keyColumn(roundingKeys(values, rounding), values, missing),
     show(key) {
       if (key === null) return null;
       const shown = rounding.moment(Number(key));
@@ -334,12 +331,14 @@ function dateSource(options: Options, context: AggregationContext, nullable: boo
   };
 }
 
-/** A document without values is in the bucket of none. */
-function withNull(keys: Sql, wanted: boolean): Sql {
-  return wanted ? sql`CASE WHEN coalesce(len(${keys}), 0) = 0 THEN [NULL] ELSE ${keys} END` : keys;
+/** A source's key column. With `nullable`, a document without values belongs to the bucket of NULL. */
+function keyColumn(keys: Sql, { multi }: Values, { nullable }: Missing): KeyColumn {
+  const value =
+    multi && nullable ? sql`CASE WHEN coalesce(len(${keys}), 0) = 0 THEN [NULL] ELSE ${keys} END` : keys;
+  return { value, list: multi, nullable };
 }
 
-/** The keys after which a page begins, in the order of the sources. */
+/** The keys that a page begins behind, in source order. */
 function readAfter(sources: readonly Source[], after: JsonRecord): readonly unknown[] {
   const names = Object.keys(after);
   if (names.length !== sources.length) {
@@ -355,14 +354,14 @@ function readAfter(sources: readonly Source[], after: JsonRecord): readonly unkn
   });
 }
 
-/** How Java calls the class of a scalar. */
+/** The Java class of a scalar. */
 function javaClass(value: unknown): string {
   if (typeof value === "boolean") return "Boolean";
   if (typeof value === "number" && !Number.isInteger(value)) return "Double";
   return typeof value === "number" && Math.abs(value) <= MAX_INTEGER ? "Integer" : "Long";
 }
 
-/** Later in the first key that differs. */
+/** Compares keys lexicographically with those of the previous page's end. */
 function afterCondition(
   { name }: Naming,
   sources: readonly Source[],

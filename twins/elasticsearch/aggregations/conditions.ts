@@ -1,4 +1,4 @@
-/** Buckets of documents that fit conditions: range, date_range; and the single one: missing. */
+/** Buckets by conditions: `range`, `date_range`; and the single bucket `missing`. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { Double, doubleText } from "../json/numbers.ts";
 import { textOf } from "../json/token.ts";
@@ -15,11 +15,11 @@ import { numeric, readValues, type ValueKind, type Values } from "./values.ts";
 const scalars = ["VALUE_STRING", "VALUE_NUMBER", "VALUE_BOOLEAN"];
 const rangeKinds: readonly ValueKind[] = ["double", "long", "date", "boolean"];
 
-/** A bucket a condition, in their order; a document is in all that it fits. */
+/** A bucket of the documents that meet a condition; a document can be in several. */
 export interface ConditionBucket {
   condition: Sql;
   key: string;
-  /** Before and after the count. */
+  /** Members before the count. */
   before: Members;
 }
 
@@ -29,7 +29,7 @@ interface ConditionBuckets {
   children: Aggregations;
   buckets: readonly ConditionBucket[];
   keyed: boolean;
-  /** Whether a document may be in several. */
+  /** Whether a document can be in several buckets. */
   overlap: boolean;
 }
 
@@ -45,7 +45,7 @@ export function conditionBuckets({
   return {
     kind: "buckets",
     ...naming,
-    keys: [bucketKey(conditions, overlap)],
+    keys: [bucketKey(conditions, { overlap })],
     conditions,
     selection: { kind: "all" },
     children,
@@ -67,8 +67,8 @@ export function conditionBuckets({
   };
 }
 
-/** The index of the condition that a document fits, or a list of all. */
-function bucketKey(conditions: readonly Sql[], overlap: boolean): KeyColumn {
+/** The index of the first condition that a document meets, or with `overlap` a list of all. */
+function bucketKey(conditions: readonly Sql[], { overlap }: { overlap: boolean }): KeyColumn {
   const number = (index: number) => raw(String(index));
   if (!overlap) {
     const cases = conditions.map((condition, index) => sql`WHEN ${condition} THEN ${number(index)}`);
@@ -89,7 +89,7 @@ const range: Syntax = {
   members: { key: { tokens: scalars, read: textOf }, from: bound(), to: bound() },
 };
 
-/** A number, or a text that the field's format reads. */
+/** A number, or a text in the field's format. */
 function bound(): Member {
   return { tokens: ["VALUE_NUMBER", "VALUE_STRING", "VALUE_NULL"], read: (value) => value ?? undefined };
 }
@@ -115,12 +115,12 @@ function buildRanges(
   values: Values,
 ): Create<BucketsAggregation> {
   const keyed = options.boolean("keyed") ?? false;
-  // A number of a date's own format is one of its texts.
+  // With a format of its own, a number is text in that format.
   const read =
     values.kind === "date" && options.has("format")
       ? (value: unknown) => values.read(textOf(value))
       : values.read;
-  const ranges = (options.list("ranges") ?? []).map((one) => readOneRange(one, read)).sort(byBounds);
+  const ranges = (options.list("ranges") ?? []).map((one) => readRange(one, read)).sort(compareBounds);
   if (ranges.length === 0) throw argumentError(`No [ranges] specified for the [${naming.name}] aggregation`);
   const create = buildChildren();
   return () =>
@@ -128,26 +128,26 @@ function buildRanges(
       naming,
       typeName: naming.type,
       children: create(),
-      buckets: ranges.map((one) => rangeBucket(one, values, keyed)),
+      buckets: ranges.map((one) => rangeBucket(one, values, { keyed })),
       keyed,
       overlap: values.multi || rangesOverlap(ranges),
     });
 }
 
-function readOneRange(json: unknown, read: Values["read"]): Range {
+function readRange(json: unknown, read: Values["read"]): Range {
   const options = new Options("range", isRecord(json) ? json : {});
   const bound = (name: string) => (options.has(name) ? read(options.any(name)) : undefined);
   return { key: options.text("key"), from: bound("from"), to: bound("to") };
 }
 
-function byBounds(a: Range, b: Range): number {
+function compareBounds(a: Range, b: Range): number {
   const least = Number.NEGATIVE_INFINITY;
   const most = Number.POSITIVE_INFINITY;
   const order = (x: number, y: number) => (x < y ? -1 : x > y ? 1 : 0);
   return order(a.from ?? least, b.from ?? least) || order(a.to ?? most, b.to ?? most);
 }
 
-/** @param ranges in the order of their bounds */
+/** @param ranges sorted by their bounds */
 function rangesOverlap(ranges: readonly Range[]): boolean {
   return ranges.some(({ from }, index) => {
     const before = ranges[index - 1];
@@ -155,7 +155,11 @@ function rangesOverlap(ranges: readonly Range[]): boolean {
   });
 }
 
-function rangeBucket({ key, from, to }: Range, values: Values, keyed: boolean): ConditionBucket {
+function rangeBucket(
+  { key, from, to }: Range,
+  values: Values,
+  { keyed }: { keyed: boolean },
+): ConditionBucket {
   const print = values.print;
   const text = (bound: number | undefined) =>
     bound === undefined ? "*" : (print?.(bound) ?? doubleText(bound));
@@ -174,7 +178,7 @@ function rangeBucket({ key, from, to }: Range, values: Values, keyed: boolean): 
   };
 }
 
-/** From a bound on, up to but without the other. */
+/** The lower bound is inclusive, the upper one exclusive. */
 function rangeCondition(values: Values, from: number | undefined, to: number | undefined): Sql {
   const test = (value: Sql) => {
     const tests: Sql[] = [sql`${value} IS NOT NULL`];
@@ -188,7 +192,7 @@ function rangeCondition(values: Values, from: number | undefined, to: number | u
     : sql`(${test(number)})`;
 }
 
-/** Whole bounds of whole numbers are compared exactly. */
+/** Compares whole bounds exactly, other bounds as doubles. */
 function boundSql({ kind }: Values, bound: number): Sql {
   return kind !== "double" && Number.isSafeInteger(bound)
     ? sql`CAST(${BigInt(bound)} AS BIGINT)`

@@ -1,35 +1,35 @@
-/** What aggregations are read with, and what they are compiled with. */
+/** The contexts of parsing and of compiling aggregations. */
 import type { Sql } from "@offhook/log-store/sql";
 import type { JsonPath, QueryContext } from "../query/compiled-query.ts";
 import type { JsonRecord } from "./options.ts";
 
-/** The hits of one bucket: documents by their number, best first, of so many. */
+/** The hits of one bucket: row numbers, best first, and the total. */
 export interface HitGroup {
   rows: readonly number[];
   total: number;
 }
 
-/** How a `top_hits` orders and shows its documents. */
+/** How a `top_hits` sorts and renders its documents. */
 export interface HitsPlan {
-  /** The values over `documents AS d` that order them, each with its direction in SQL. */
+  /** Sort keys over `documents AS d`, each with its direction in SQL. */
   order: readonly { value: Sql; direction: Sql }[];
-  /** The member `hits` of each group: `{total, max_score, hits}`. */
+  /** Renders the member `hits` of each group: `{total, max_score, hits}`. */
   render(groups: readonly HitGroup[]): Promise<readonly unknown[]>;
 }
 
-/** @param of which documents: those that the search finds, or all, which no query says anything of */
+/** @param of the documents that the search finds, or all, which have no scores */
 export type PlanHits = (of: "found" | "all") => HitsPlan;
 
-/** Reads what aggregations hold of the rest of a search. Whether a shard can answer it is known when the result is called. */
+/** Parses the parts of a search inside aggregations. The returned functions compile them, and throw what a shard would. */
 export interface SyntaxContext {
-  /** A query of the Query DSL: a condition over `documents AS d`, never NULL. */
+  /** A query of the Query DSL. The result compiles it to a condition over `documents AS d`, never NULL. */
   readFilter(json: unknown, path: JsonPath): () => Sql;
-  /** The options of a `top_hits` other than `from` and `size`. */
+  /** The options of a `top_hits` except `from` and `size`. */
   readHits(options: JsonRecord, path: JsonPath): PlanHits;
 }
 
-/** What a shard compiles aggregations with. */
+/** The context in which a shard compiles aggregations. */
 export interface AggregationContext extends QueryContext {
-  /** Name of the index, as errors tell it. */
+  /** Name of the index in errors. */
   index: string;
 }

@@ -1,4 +1,4 @@
-/** date_histogram: a bucket an interval of time. */
+/** `date_histogram`: a bucket for each interval of time. */
 
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { textOf } from "../json/token.ts";
@@ -63,7 +63,7 @@ function createDateHistogram(
   return {
     kind: "buckets",
     ...naming,
-    keys: [{ value: roundedKeys(values, rounding), list: values.multi, nullable: false }],
+    keys: [{ value: roundingKeys(values, rounding), list: values.multi, nullable: false }],
     selection: { kind: "all" },
     children,
     result: (group, make) => ({
@@ -72,9 +72,9 @@ function createDateHistogram(
       meta: naming.meta,
       members: [],
       keyed,
-      buckets: histogramBuckets(inside(group, rounding, hard), make, {
+      buckets: histogramBuckets(withinBounds(group, rounding, hard), make, {
         minDocCount,
-        // The offset moves the buckets that are filled, though not the bounds that leave some out.
+        // The offset moves `extended_bounds` and leaves `hard_bounds` alone.
         extended: mapBounds(extended, (bound) => bound + rounding.offsetMs),
         order,
         position: (row) => rounding.moment(Number(row.keys[0])),
@@ -97,8 +97,8 @@ function createDateHistogram(
   };
 }
 
-/** The groups of a document's moments, each once. */
-export function roundedKeys({ kind, value, multi }: Values, rounding: Rounding): Sql {
+/** The distinct groups of a document's moments. */
+export function roundingKeys({ kind, value, multi }: Values, rounding: Rounding): Sql {
   const moment = (one: Sql) =>
     kind === "date"
       ? { epochMs: sql`epoch_ms(${one})`, timestamp: one }
@@ -110,7 +110,7 @@ export function roundedKeys({ kind, value, multi }: Values, rounding: Rounding):
   return sql`list_distinct(list_transform(${value}, lambda x: ${rounding.group(moment(raw("x")))}))`;
 }
 
-function inside<Group extends { rows: readonly { keys: readonly unknown[] }[] }>(
+function withinBounds<Group extends { rows: readonly { keys: readonly unknown[] }[] }>(
   group: Group,
   rounding: Rounding,
   { min, max }: Bounds,
@@ -123,7 +123,7 @@ function inside<Group extends { rows: readonly { keys: readonly unknown[] }[] }>
   return { ...group, rows };
 }
 
-/** Bounds, rounded. @throws VendorError */
+/** Reads and rounds bounds. @throws VendorError */
 function readBounds(
   name: string,
   rounding: Rounding,

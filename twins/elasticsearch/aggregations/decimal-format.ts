@@ -4,9 +4,9 @@
  */
 import { argumentError } from "./errors.ts";
 
-/** @throws VendorError when it is no pattern */
+/** @throws VendorError for an invalid pattern */
 export function readDecimalFormat(pattern: string): (value: number) => string {
-  const [positive = "", negative] = split(pattern);
+  const [positive = "", negative] = splitPatterns(pattern);
   const parts = readParts(positive, pattern);
   const minus = negative === undefined ? undefined : readParts(negative, pattern);
   return (value) => {
@@ -27,13 +27,13 @@ interface Parts {
   group: number;
 }
 
-/** At the `;` between the positive and the negative pattern, unless it is quoted. */
-function split(pattern: string): string[] {
+/** Splits at the `;` between the positive and the negative pattern, unless it is quoted. */
+function splitPatterns(pattern: string): string[] {
   const at = pattern.replaceAll(/'[^']*'/g, (quoted) => "_".repeat(quoted.length)).indexOf(";");
   return at < 0 ? [pattern] : [pattern.slice(0, at), pattern.slice(at + 1)];
 }
 
-/** Digits after the point that the empty pattern shows at most. */
+/** Limit of digits after the point in the empty pattern. */
 const MAX_FRACTION = 340;
 
 function readParts(pattern: string, whole: string): Parts {
@@ -46,8 +46,8 @@ function readParts(pattern: string, whole: string): Parts {
   const affixes = `${match[1]}${match[3]}`;
   const plain = before.replaceAll(",", "");
   return {
-    prefix: unquoted(match[1] ?? ""),
-    suffix: unquoted(match[3] ?? ""),
+    prefix: unquote(match[1] ?? ""),
+    suffix: unquote(match[3] ?? ""),
     factor: affixes.includes("%") ? 100 : affixes.includes("‰") ? 1000 : 1,
     minWhole: plain.length - plain.replaceAll("0", "").length,
     minFraction: after.length - after.replaceAll("0", "").length,
@@ -56,13 +56,13 @@ function readParts(pattern: string, whole: string): Parts {
   };
 }
 
-function unquoted(affix: string): string {
+function unquote(affix: string): string {
   return affix.replaceAll("''", "\u0000").replaceAll("'", "").replaceAll("\u0000", "'");
 }
 
 function printDigits(value: number, { minWhole, minFraction, maxFraction, group }: Parts): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : "∞";
-  const [whole = "0", fraction = ""] = rounded(value, maxFraction).split(".");
+  const [whole = "0", fraction = ""] = roundTo(value, maxFraction).split(".");
   let kept = fraction;
   while (kept.length > minFraction && kept.endsWith("0")) kept = kept.slice(0, -1);
   let padded = (whole === "0" && (minWhole > 0 || kept !== "") ? "" : whole).padStart(minWhole, "0");
@@ -71,8 +71,8 @@ function printDigits(value: number, { minWhole, minFraction, maxFraction, group 
   return kept === "" ? padded : `${padded}.${kept}`;
 }
 
-/** To so many digits after the point, half to even of the decimal that the double prints as. */
-function rounded(value: number, digits: number): string {
+/** Rounds half to even, on the decimal digits that the double prints as. */
+function roundTo(value: number, digits: number): string {
   const [mantissa = "0", power = "0"] = value.toExponential().split("e");
   const all = mantissa.replace(".", "");
   const point = Number(power) + 1;
@@ -86,7 +86,7 @@ function rounded(value: number, digits: number): string {
   return digits === 0 ? printed : `${printed.slice(0, -digits)}.${printed.slice(-digits)}`;
 }
 
-/** Below, at or above one half of the last digit kept. */
+/** Compares the dropped digits with one half: negative, 0 or positive. */
 function compareHalf(tail: string): number {
   const first = Number(tail[0]);
   if (first !== 5) return first - 5;

@@ -1,13 +1,13 @@
-/** What the vendor answers to an aggregation that it refuses. */
+/** The vendor's errors for aggregations. */
 import { LocatedError } from "../json/located-error.ts";
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
 
-/** An aggregation of a type that is not served. A translator may know it. */
+/** An aggregation of an unsupported type. A translator may know it. */
 export class UnrecognisedAggregation extends LocatedError {
-  /** The aggregation of the request that it is, or that it is in. */
+  /** The outermost aggregation around it, or itself. */
   readonly topLevelName: string;
 
-  /** @param error what is answered without a translator */
+  /** @param error the answer without a translator */
   constructor({ cursor, causeAt }: LocatedError, topLevelName: string) {
     super(cursor, causeAt);
     this.name = "UnrecognisedAggregation";
@@ -19,12 +19,12 @@ export function argumentError(reason: string): VendorError {
   return new VendorError(400, { type: "illegal_argument_exception", reason });
 }
 
-/** Results are not such as a pipeline needs. */
+/** A pipeline cannot use the results it refers to. */
 export function unfitResults(reason: string): VendorError {
   return reduceFailure({ type: "illegal_argument_exception", reason });
 }
 
-/** What fails when the results of shards are brought together. */
+/** A failure of the reduce phase. */
 function reduceFailure(cause: ErrorCause): VendorError {
   return new VendorError(
     400,
@@ -40,7 +40,7 @@ function reduceFailure(cause: ErrorCause): VendorError {
   );
 }
 
-/** The request as a whole does not hold together. */
+/** The request as a whole is inconsistent. */
 export function validationError(reasons: readonly string[]): VendorError {
   const list = reasons.map((reason, index) => `${index + 1}: ${reason};`).join("");
   return new VendorError(400, {
@@ -49,7 +49,7 @@ export function validationError(reasons: readonly string[]): VendorError {
   });
 }
 
-/** The most buckets of one answer. */
+/** `search.max_buckets` */
 export const MAX_BUCKETS = 65_536;
 
 export function tooManyBuckets(): VendorError {
@@ -62,7 +62,7 @@ export function tooManyBuckets(): VendorError {
   });
 }
 
-/** A page of more buckets than an answer may have. */
+/** A page larger than `search.max_buckets`. */
 export function tooManyBucketsAsked(size: number): VendorError {
   return new VendorError(400, {
     type: "too_many_buckets_exception",

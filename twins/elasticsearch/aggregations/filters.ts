@@ -1,4 +1,4 @@
-/** filter, filters, global: buckets of the documents that fit queries, and of all documents. */
+/** `filter`, `filters`, `global`: buckets by queries, and of all documents. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { parsingErrorAt } from "../json/located-error.ts";
 import { tokenOf } from "../json/token.ts";
@@ -11,7 +11,7 @@ import { argumentError } from "./errors.ts";
 import { isRecord, type JsonRecord, MAX_ITEMS } from "./options.ts";
 import type { Place } from "./syntax/declared.ts";
 
-/** Its options are a query. */
+/** Its body is a query. */
 export const filterType: AggregationType = {
   cardinality: "one",
   read: (json, { path }, context) =>
@@ -39,7 +39,7 @@ function readFilters(json: JsonRecord, place: Place, context: SyntaxContext) {
         const step = isRecord(value) ? key : Number(key);
         filters.push([key, context.readFilter(query, [...path, step])]);
       }
-    } else if (fits(member, value)) options.set(member, value);
+    } else if (acceptsValue(member, value)) options.set(member, value);
     else {
       const reason = `Unknown key for a ${tokenOf(value)} in [${place.name}]: [${member}].`;
       throw parsingErrorAt({ path, what: "value" }, reason);
@@ -49,7 +49,7 @@ function readFilters(json: JsonRecord, place: Place, context: SyntaxContext) {
   return contentsOf(Object.fromEntries(options), { filters });
 }
 
-function fits(member: string, value: unknown): boolean {
+function acceptsValue(member: string, value: unknown): boolean {
   if (member === "other_bucket" || member === "keyed") return typeof value === "boolean";
   return member === "other_bucket_key" && typeof value === "string";
 }
@@ -70,7 +70,7 @@ function buildFilters({ naming, options, contents, buildChildren }: Building): C
     key,
     before: showKey ? [["key", key]] : [],
   });
-  // Those with names are in the order of these.
+  // Named filters are sorted by their names.
   const filters = named
     ? contents.filters.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
     : contents.filters;

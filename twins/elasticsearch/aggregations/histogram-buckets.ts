@@ -1,4 +1,4 @@
-/** Buckets at regular distances: gaps filled, bounds kept, ordered. */
+/** Buckets at regular intervals: fills gaps, applies bounds, sorts. */
 import type { Aggregations, BucketGroup, BucketRow, MakeBucket, OrderTerm } from "./aggregation.ts";
 import { argumentError, MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
 import type { Options } from "./options.ts";
@@ -9,11 +9,11 @@ import { flag, long, notNegative } from "./syntax/members.ts";
 export interface Bounds {
   readonly min: number | undefined;
   readonly max: number | undefined;
-  /** As errors show them. */
+  /** The text in errors. */
   readonly text: string;
 }
 
-/** Both bounds, where they are, as another says. */
+/** Maps the bounds that are present. */
 export function mapBounds({ min, max, text }: Bounds, change: (bound: number) => number): Bounds {
   return {
     min: min === undefined ? undefined : change(min),
@@ -24,26 +24,26 @@ export function mapBounds({ min, max, text }: Bounds, change: (bound: number) =>
 
 export interface HistogramShape {
   minDocCount: number;
-  /** Buckets to fill, rounded. */
+  /** Empty buckets are added up to here; rounded. */
   extended: Bounds;
   order: readonly OrderTerm[];
-  /** Where a group's bucket is. */
+  /** The position of a group's bucket. */
   position(row: BucketRow): number;
   next(position: number): number;
-  /** Members but the count. */
+  /** All members but the count. */
   describe(position: number): { key: string; members: Members };
 }
 
 const byKey: readonly OrderTerm[] = [{ path: "_key", order: "asc" }];
 
-/** Members of both histograms. */
+/** Members that both histograms share. */
 export const histogramMembers = {
   keyed: flag,
   min_doc_count: long(notNegative("minDocCount")),
   order: orderMember,
 };
 
-/** @throws VendorError for an order by what is not there */
+/** @throws VendorError for an order by a missing aggregation */
 export function readHistogramOptions(options: Options, children: Aggregations) {
   const minDocCount = options.integer("min_doc_count") ?? 0;
   const keyed = options.boolean("keyed") ?? false;
@@ -52,7 +52,7 @@ export function readHistogramOptions(options: Options, children: Aggregations) {
   return { minDocCount, keyed, order };
 }
 
-/** @throws VendorError when buckets are to be filled that are not to be shown */
+/** @throws VendorError for extended bounds outside the hard bounds */
 export function checkBounds(extended: Bounds, hard: Bounds): void {
   const outside =
     (hard.min !== undefined && extended.min !== undefined && extended.min < hard.min) ||
@@ -75,20 +75,23 @@ export function histogramBuckets({ rows }: BucketGroup, make: MakeBucket, shape:
   if (shape.minDocCount > 0) {
     for (const { row, position } of found) if (row.docCount >= shape.minDocCount) add(position, row);
   } else {
-    fill(found, shape, add);
+    fillGaps(found, shape, add);
   }
   return sortBuckets(buckets, shape.order, (a, b) => (a.position ?? 0) - (b.position ?? 0));
 }
 
-function fill(
+function fillGaps(
   found: readonly { row: BucketRow; position: number }[],
   { extended, next }: HistogramShape,
   add: (position: number, row: BucketRow | undefined) => void,
 ): void {
   const first = found[0]?.position;
   const last = found.at(-1)?.position;
-  const start = least(first, first === undefined && extended.max === undefined ? undefined : extended.min);
-  const end = greatest(last, first === undefined && extended.min === undefined ? undefined : extended.max);
+  const start = minDefined(
+    first,
+    first === undefined && extended.max === undefined ? undefined : extended.min,
+  );
+  const end = maxDefined(last, first === undefined && extended.min === undefined ? undefined : extended.max);
   if (start === undefined || end === undefined) return;
   let index = 0;
   let count = 0;
@@ -98,26 +101,26 @@ function fill(
     if (here && here.position <= position) {
       add(here.position, here.row);
       index++;
-      // Rounding may land beside what steps reach: go on from where there are documents.
-      position = here.position < position ? position : stepped(here.position, next);
+      // Rounding errors can put a group beside the steps: continue from the group.
+      position = here.position < position ? position : stepBeyond(here.position, next);
     } else {
       add(position, undefined);
-      position = stepped(position, next);
+      position = stepBeyond(position, next);
     }
   }
 }
 
-/** @throws VendorError when the step is too small to move a number of this size */
-function stepped(position: number, next: (position: number) => number): number {
+/** @throws VendorError when adding the interval does not change a number of this size */
+function stepBeyond(position: number, next: (position: number) => number): number {
   const after = next(position);
   if (after > position) return after;
   throw argumentError(`the interval is too small for the value [${position}]`);
 }
 
-function least(a: number | undefined, b: number | undefined): number | undefined {
+function minDefined(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-function greatest(a: number | undefined, b: number | undefined): number | undefined {
+function maxDefined(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }

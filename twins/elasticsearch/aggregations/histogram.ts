@@ -1,4 +1,4 @@
-/** histogram: a bucket an interval of numbers. */
+/** `histogram`: a bucket for each interval of numbers. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 import { Double, doubleText } from "../json/numbers.ts";
 import type { Aggregations, BucketsAggregation } from "./aggregation.ts";
@@ -56,8 +56,8 @@ function createHistogram(
   const offset = options.number("offset") ?? 0;
   const { minDocCount, keyed, order } = readHistogramOptions(options, children);
   const round = (value: number) => Math.floor((value - offset) / interval) * interval + offset;
-  // The vendor holds the bounds against the interval alone, without the offset, and takes in both.
-  const inside = (value: number) =>
+  // The vendor compares the bounds without the offset, both inclusive.
+  const withinBounds = (value: number) =>
     (hard.min === undefined || value - offset >= hard.min) &&
     (hard.max === undefined || value - offset <= hard.max);
   const position = (key: unknown) => Number(key) * interval + offset;
@@ -74,7 +74,7 @@ function createHistogram(
       members: [],
       keyed,
       buckets: histogramBuckets(
-        { ...group, rows: group.rows.filter(({ keys }) => inside(position(keys[0]))) },
+        { ...group, rows: group.rows.filter(({ keys }) => withinBounds(position(keys[0]))) },
         make,
         {
           minDocCount,
@@ -98,7 +98,7 @@ function createHistogram(
   };
 }
 
-/** How many intervals above the offset a value is, rounded down; each once of a list. */
+/** How many intervals a value lies above the offset, rounded down; distinct for a list. */
 export function stepKeys(values: Values, interval: number, offset: number): Sql {
   const step = (value: Sql) =>
     sql`floor((CAST(${value} AS DOUBLE) - CAST(${offset} AS DOUBLE)) / CAST(${interval} AS DOUBLE))`;
@@ -108,7 +108,7 @@ export function stepKeys(values: Values, interval: number, offset: number): Sql 
     : step(number);
 }
 
-/** @param absent what errors show for a bound that is not there */
+/** @param absent the text in errors for a missing bound */
 function readBounds(name: string, options: Options, absent: string): Bounds {
   const bounds = new Options(name, options.record(name) ?? {});
   const [min, max] = [bounds.number("min"), bounds.number("max")];

@@ -16,7 +16,7 @@ const MAX_REGEXP = 1_000;
 
 type KeyCondition = (key: Sql) => Sql;
 
-/** An expression, a list of keys, or a part of all keys. */
+/** A regular expression, a list of keys, or a partition of all keys. */
 export const includeMember: Member = {
   tokens: ["VALUE_STRING", "START_ARRAY", "START_OBJECT"],
   read(value, place, before) {
@@ -66,7 +66,7 @@ function checkLength(pattern: string): void {
   );
 }
 
-/** Every key is in one of so many parts. */
+/** Reads `{ partition, num_partitions }`. */
 function readPartition(value: JsonRecord, { path }: Place): JsonRecord {
   const read = new Map<string, number>();
   for (const [member, one] of Object.entries(value)) {
@@ -140,10 +140,10 @@ function readCondition(member: string, value: unknown, values: Values): KeyCondi
       `[${member}] has ${items.length} values, more than the allowed maximum of [${MAX_TERMS}]`,
     );
   }
-  // No texts are chosen by an empty list; of numbers every one is.
+  // As in the vendor, an empty list selects no texts, but all numbers.
   if (items.length === 0)
     return () => (values.kind === "keyword" || member === "exclude" ? sql`FALSE` : sql`TRUE`);
-  // In the order of their texts, as the vendor reads them: the first that is no key is the one that it tells.
+  // Sorted as text, like the vendor, so that the same invalid key is reported first.
   const texts = items.map((one) => ({ one, text: textOf(one) }));
   const wanted = texts
     .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
@@ -151,7 +151,7 @@ function readCondition(member: string, value: unknown, values: Values): KeyCondi
   return (key) => sql`(${key} IN (${joined(wanted, ", ")}))`;
 }
 
-/** A value of the request as a key. */
+/** Converts a value of the request to a key. */
 export function keyLiteral(values: Values, value: unknown): Sql {
   if (values.kind === "keyword") return sql`${textOf(value)}`;
   if (values.kind === "ip") return addressLiteral(value);
@@ -162,7 +162,7 @@ export function keyLiteral(values: Values, value: unknown): Sql {
     : sql`CAST(${number} AS DOUBLE)`;
 }
 
-/** Every key is in one of so many parts, always the same. */
+/** Selects the keys of one partition by a stable hash. */
 function partition(wanted: number, count: number): KeyCondition {
   return (key) =>
     sql`(md5_number_lower(CAST(${key} AS VARCHAR)) % CAST(${BigInt(count)} AS UBIGINT) = CAST(${BigInt(wanted)} AS UBIGINT))`;

@@ -1,4 +1,4 @@
-/** avg, sum, min, max, value_count, cardinality. */
+/** `avg`, `sum`, `min`, `max`, `value_count`, `cardinality`. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { Double } from "../json/numbers.ts";
@@ -15,17 +15,17 @@ import { numeric, readValues, type ValueKind, type Values } from "./values.ts";
 export const anyKind: readonly ValueKind[] = ["keyword", "long", "double", "boolean", "date", "ip"];
 export const numericKinds: readonly ValueKind[] = ["double", "long", "boolean", "date"];
 
-/** What a date_histogram takes for moments. */
+/** The kinds that a `date_histogram` accepts. */
 export const momentKinds: readonly ValueKind[] = ["date", "long", "double", "boolean"];
 
-/** How many values; each of a list. The vendor keeps a text of a list once. */
+/** Counts values, including all of a list. The vendor stores repeated texts of a list once. */
 export function countSql({ kind, value, multi }: Values, filter: Sql): Sql {
   if (!multi) return sql`count(${value})${filter}`;
   const length = kind === "keyword" || kind === "ip" ? sql`len(list_distinct(${value}))` : sql`len(${value})`;
   return sql`CAST(coalesce(sum(${length})${filter}, 0) AS BIGINT)`;
 }
 
-/** The sum as a double; NULL when there are no values. Whole numbers are added exactly, others with compensation. */
+/** The sum as a double; NULL without values. Sums integers exactly, and doubles with Kahan compensation. */
 export function sumSql(values: Values, filter: Sql): Sql {
   const number = numeric(values);
   const one = values.multi ? sql`list_sum(${number})` : number;
@@ -39,7 +39,7 @@ export function extremeSql(which: "min" | "max", values: Values, filter: Sql): S
   return sql`CAST(${raw(which)}(${one})${filter} AS DOUBLE)`;
 }
 
-/** What a result prints beside a figure, for a reader. */
+/** The formatted value beside a number, such as `value_as_string`. */
 export function asString(name: string, value: number, print: Values["print"]): Members {
   return print === undefined || Number.isNaN(value) ? [] : [[name, print(value)]];
 }
@@ -48,12 +48,12 @@ export function numberOf(value: ResultValue | undefined): number {
   return value === null || value === undefined ? Number.NaN : Number(value);
 }
 
-/** A metric of one figure, which is `null` when there is none. */
+/** A metric of one value, which is `null` without values. */
 function singleValue(
   { name, type, meta }: Naming,
   values: Values,
   columns: (filter: Sql) => Sql[],
-  figure: (columns: readonly Sql[]) => Sql,
+  metricValue: (columns: readonly Sql[]) => Sql,
   compute: (values: readonly ResultValue[]) => number,
   empty: number,
 ): MetricAggregation {
@@ -68,12 +68,12 @@ function singleValue(
     type,
     meta,
     columns,
-    figure: (names, property) => (namesValue(property) ? figure(names) : undefined),
+    metricValue: (names, property) => (namesValue(property) ? metricValue(names) : undefined),
     result: (row) => (row === undefined ? result(empty, type === "sum") : result(compute(row), true)),
   };
 }
 
-/** A type that has nothing left to find wrong once it is built. */
+/** A type that cannot fail after it is built. */
 export function metricType(
   parser: string,
   syntax: Syntax,
@@ -130,9 +130,9 @@ function buildSimple(naming: Naming, options: Options, context: AggregationConte
   }
 }
 
-/** An extreme of nothing is printed as null alone. */
+/** Omits the text of an extreme without values, which prints as null. */
 function withoutInfinity(result: MetricResult): MetricResult {
-  const value = result.figure(undefined);
+  const value = result.metricValue(undefined);
   return Number.isFinite(value) ? result : { ...result, members: [["value", null]] };
 }
 
@@ -176,7 +176,7 @@ function checkExecutionMode(hint: string | undefined): void {
   );
 }
 
-/** value_count, cardinality: whole numbers of any values. */
+/** `value_count`, `cardinality`: counts over values of any kind. */
 function countMetric(naming: Naming, values: Values): MetricAggregation {
   const column = (filter: Sql) =>
     naming.type === "cardinality" ? distinctSql(values, filter) : countSql(values, filter);
@@ -187,7 +187,8 @@ function countMetric(naming: Naming, values: Values): MetricAggregation {
     type,
     meta,
     columns: (filter) => [column(filter)],
-    figure: (columns, property) => (namesValue(property) ? sql`coalesce(${first(columns)}, 0)` : undefined),
+    metricValue: (columns, property) =>
+      namesValue(property) ? sql`coalesce(${first(columns)}, 0)` : undefined,
     result(row) {
       const value = Number(row?.[0] ?? 0);
       return valueResult({ typeName: type, meta }, value, [["value", value]]);

@@ -1,15 +1,15 @@
-/** The options of one aggregation as they were read: each is of its type, or absent. */
+/** The options of one aggregation, already checked: each has its declared type or is absent. */
 export type JsonRecord = { readonly [member: string]: unknown };
 
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The most values of a list of percents, ranges, filters, paths. */
+/** Limit of values in a list of percents, ranges, filters or paths. */
 export const MAX_ITEMS = 1_000;
 
 export class Options {
-  /** Type of the aggregation, or of the part of it, as errors name it. */
+  /** Type of the aggregation or its part, for errors. */
   readonly type: string;
   readonly #values: JsonRecord;
 
@@ -36,7 +36,7 @@ export class Options {
     return typeof value === "number" ? value : undefined;
   }
 
-  /** A number without a fraction; one is cut off, as the vendor does. */
+  /** A number without its fraction, truncated like the vendor. */
   integer(name: string): number | undefined {
     const value = this.number(name);
     return value === undefined ? undefined : Math.trunc(value);

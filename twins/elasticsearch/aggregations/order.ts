@@ -1,4 +1,4 @@
-/** The order of buckets, by their key, their count, or a figure of a sub-aggregation. */
+/** The order of buckets, by key, count, or a value of a sub-aggregation. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { parsingErrorAt, type Spot } from "../json/located-error.ts";
 import { tokenOf } from "../json/token.ts";
@@ -11,7 +11,7 @@ import type { Owner } from "./places.ts";
 import type { Bucket, Result } from "./result.ts";
 import { failedAt, type Member } from "./syntax/declared.ts";
 
-/** `{"_count": "desc"}`, or a list of such; of several members, the last one counts. */
+/** `{"_count": "desc"}` or a list of such; the last of several members counts. */
 export const orderMember: Member = {
   tokens: ["START_OBJECT", "START_ARRAY"],
   read(value, { path }) {
@@ -33,7 +33,7 @@ export const orderMember: Member = {
           { type: "illegal_state_exception", reason: "expected value but got [START_ARRAY]" },
         );
       }
-      // The parser of an object takes the token after the one that it was given for the object's first.
+      // The vendor's object parser skips one token without checking it, and reports the token behind.
       const next = index + 1 < value.length;
       const cursor: Spot = next ? { path: [...path, index + 1], what: "value" } : { path, what: "end" };
       throw unexpected(cursor, next ? tokenOf(value[index + 1]) : "END_ARRAY");
@@ -57,26 +57,26 @@ function readOrderTerm(value: unknown, path: JsonPath): OrderTerm {
   throw parsingErrorAt({ path, what: "end" }, "Must specify at least one field for [order]");
 }
 
-/** An order that was read, or the usual one. A tie is broken by the key, unless the order names it. */
+/** Returns the parsed order, or the default. Appends the key as a tie-breaker, unless the order contains it. */
 export function readOrder(value: unknown, fallback: readonly OrderTerm[]): readonly OrderTerm[] {
   if (!Array.isArray(value)) return fallback;
   const terms: readonly OrderTerm[] = value;
   return terms.some(({ path }) => path === "_key") ? terms : [...terms, { path: "_key", order: "asc" }];
 }
 
-/** @throws VendorError for a path that leads to nothing that buckets are ordered by */
+/** @throws VendorError for a path to something that buckets cannot be sorted by */
 export function checkOrder(order: readonly OrderTerm[], { aggregations }: Aggregations): void {
   for (const { path } of order) if (path !== "_key" && path !== "_count") resolvePath(path, aggregations);
 }
 
-/** A path to a figure: aggregations, each in the one before, and the figure's name. */
-export interface FigurePath {
+/** A path to a value: nested aggregations, outermost first, and the property. */
+export interface MetricPath {
   names: readonly string[];
   property: string | undefined;
 }
 
 /** Reads `a>b.c`, `a>b[c]`. @throws VendorError */
-export function readPath(path: string): FigurePath {
+export function readPath(path: string): MetricPath {
   const names = path.split(">");
   const last = names.pop() ?? "";
   const bracket = last.endsWith("]") ? last.lastIndexOf("[", last.length - 3) : -1;
@@ -88,7 +88,7 @@ export function readPath(path: string): FigurePath {
   return { names: [...names, name], property: property?.replace(/^(['"])(.*)\1$/, "$2") };
 }
 
-/** What stands after ORDER BY, over the columns of a grouping. */
+/** The ORDER BY list over the columns of a grouping. */
 export function orderSql(
   terms: readonly OrderTerm[],
   key: Sql,
@@ -99,13 +99,13 @@ export function orderSql(
     terms.map(({ path, order }) => {
       if (path === "_key") return sql`${key} ${raw(order)}`;
       if (path === "_count") return sql`n ${raw(order)}`;
-      return sql`${figureSql(path, children, owner)} ${raw(order)} NULLS LAST`;
+      return sql`${metricValueSql(path, children, owner)} ${raw(order)} NULLS LAST`;
     }),
     ", ",
   );
 }
 
-function figureSql(path: string, children: readonly Aggregation[], owner: Owner): Sql {
+function metricValueSql(path: string, children: readonly Aggregation[], owner: Owner): Sql {
   const { names, property } = resolvePath(path, children);
   let level = children;
   for (const name of names) {
@@ -118,15 +118,15 @@ function figureSql(path: string, children: readonly Aggregation[], owner: Owner)
       const columns = owner.columns
         .slice(place.first, place.first + place.count)
         .map((column) => raw(column));
-      const figure = child.figure(columns, property);
-      if (figure) return figure;
+      const metricValue = child.metricValue(columns, property);
+      if (metricValue) return metricValue;
     }
   }
   throw invalidPath(path, `The provided aggregation [${names.at(-1)}] cannot be used to sort the buckets.`);
 }
 
-/** The path, checked against the aggregations it names. @throws VendorError as the vendor words it */
-export function resolvePath(path: string, children: readonly Aggregation[]): FigurePath {
+/** Parses a path and checks that its aggregations exist. @throws VendorError */
+export function resolvePath(path: string, children: readonly Aggregation[]): MetricPath {
   const read = readPath(path);
   const whole = children.find(({ name }) => name === path);
   const { names, property } = whole ? { names: [path], property: undefined } : read;
@@ -164,7 +164,7 @@ function invalidPath(path: string, reason: string): Error {
   });
 }
 
-/** Orders finished buckets; those without the figure come last. */
+/** Sorts finished buckets; those without the value come last. */
 export function sortBuckets(
   buckets: Bucket[],
   terms: readonly OrderTerm[],
@@ -174,24 +174,24 @@ export function sortBuckets(
     for (const { path, order } of terms) {
       const compared =
         path === "_key"
-          ? directed(byKey(a, b), order)
-          : compareFigures(figureOf(a, path), figureOf(b, path), order);
+          ? applyDirection(byKey(a, b), order)
+          : compareValues(metricValueOf(a, path), metricValueOf(b, path), order);
       if (compared !== 0) return compared;
     }
     return 0;
   });
 }
 
-function directed(compared: number, order: SortOrder): number {
+function applyDirection(compared: number, order: SortOrder): number {
   return order === "asc" ? compared : -compared;
 }
 
-export function compareFigures(a: number, b: number, order: SortOrder): number {
+export function compareValues(a: number, b: number, order: SortOrder): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
-  return directed(a < b ? -1 : a > b ? 1 : 0, order);
+  return applyDirection(a < b ? -1 : a > b ? 1 : 0, order);
 }
 
-function figureOf(bucket: Bucket, path: string): number {
+function metricValueOf(bucket: Bucket, path: string): number {
   if (path === "_count") return bucket.docCount;
   const { names, property } = bucket.results.has(path)
     ? { names: [path], property: undefined }
@@ -199,7 +199,7 @@ function figureOf(bucket: Bucket, path: string): number {
   let results: ReadonlyMap<string, Result> = bucket.results;
   for (const [index, name] of names.entries()) {
     const result = results.get(name);
-    if (result?.kind === "metric") return result.figure(property) ?? Number.NaN;
+    if (result?.kind === "metric") return result.metricValue(property) ?? Number.NaN;
     if (result?.kind !== "single") return Number.NaN;
     if (index === names.length - 1) return result.docCount;
     results = result.results;

@@ -1,4 +1,4 @@
-/** Reads the aggregations of a request, in the order of its text: what is wrong by how it is written. */
+/** Parses the aggregations of a request in text order, and reports syntax errors. */
 import { parsingErrorAt, type Spot } from "../json/located-error.ts";
 import { tokenOf } from "../json/token.ts";
 import type { JsonPath } from "../query/compiled-query.ts";
@@ -9,13 +9,13 @@ import { isRecord, type JsonRecord, Options } from "./options.ts";
 import type { PipelineDefinition, PipelineType } from "./pipeline/definition.ts";
 import { aggregationTypes, pipelineTypes, unknownType } from "./types.ts";
 
-/** The deepest that aggregations may be in each other. */
+/** Limit of nested aggregations. */
 const MAX_DEPTH = 40;
 
-/** The most aggregations of one request: each is part of one statement. */
+/** Limit of aggregations in one request: all become one statement. */
 const MAX_AGGREGATIONS = 500;
 
-/** An aggregation as it is written. */
+/** A parsed aggregation. */
 export interface Definition {
   readonly naming: Naming;
   readonly type: AggregationType;
@@ -23,7 +23,7 @@ export interface Definition {
   readonly children: Level;
 }
 
-/** Aggregations beside each other. */
+/** Sibling aggregations. */
 export interface Level {
   readonly aggregations: readonly Definition[];
   readonly pipelines: readonly PipelineDefinition[];
@@ -51,14 +51,14 @@ function countAggregations(json: unknown, depth: number): number {
   );
 }
 
-/** The body of an aggregation of a type. */
+/** The body of an aggregation. */
 type Body =
   | { kind: "aggregation"; type: AggregationType; contents: Contents }
   | { kind: "pipeline"; type: PipelineType; options: JsonRecord };
 
 class Parser {
   readonly #context: SyntaxContext;
-  /** How long the path to the first level is. */
+  /** Length of the path to the first level. */
   readonly #base: number;
 
   constructor(context: SyntaxContext, base: number) {

@@ -1,5 +1,5 @@
 /**
- * percentiles and percentile_ranks, exact: what the vendor's digest gives as long as it keeps every value.
+ * `percentiles` and `percentile_ranks`, exact, as the vendor's t-digest is while it holds every value.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-aggregations-metrics-percentile-aggregation.html
  */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
@@ -53,7 +53,7 @@ const tdigest = object("tdigest", {
 
 const shapeMembers = { ...formattedMembers, keyed: flag, hdr, tdigest };
 
-/** @param check throws what is wrong with an object that is read to its end */
+/** @param check called at the end of the object; throws its errors */
 function percentileSyntax(
   parser: string,
   list: string,
@@ -121,7 +121,7 @@ export const percentileRanksType = metricType(
   },
 );
 
-/** All of them at once: a LIST. */
+/** All percentiles as one LIST. */
 function quantilesSql(values: Values, filter: Sql, percents: readonly number[]): Sql {
   const number = numeric(values);
   const at = sql`[${joined(
@@ -134,8 +134,8 @@ function quantilesSql(values: Values, filter: Sql, percents: readonly number[]):
 }
 
 /**
- * The share of values below one, in percent, as the vendor's digest has it while it keeps every value: each value fills the step
- * from the middle between it and the one before to the middle between it and the next, evenly.
+ * The percentage of values below one, as the vendor's t-digest computes it while it holds every value: each value is spread evenly from
+ * the midpoint with its predecessor to the midpoint with its successor.
  */
 function rankSql(values: Values, filter: Sql, value: number): Sql {
   const all = values.multi
@@ -147,7 +147,8 @@ function rankSql(values: Values, filter: Sql, value: number): Sql {
   const before = raw("(v[i] - v[i - 1]) / 2");
   const step = (left: Sql, right: Sql) =>
     sql`(i - 1 + (${at} - v[i] + ${left}) / (${left} + ${right})) / len(v) * 100`;
-  // Each lambda's one value is what it names: the sorted list, how many values are not above, the place of the value whose step it is.
+  // The lambdas only bind names. v: the sorted list; c: how many values are at most the given one; i: the index of the value whose step
+  // contains it.
   return sql`list_transform([${sorted}], lambda v: CASE
     WHEN len(v) = 0 THEN NULL
     WHEN ${at} < v[1] THEN 0
@@ -178,7 +179,7 @@ function percentileAggregation(
     type,
     meta,
     columns: (filter) => [column(filter)],
-    figure([list = raw("NULL")], property) {
+    metricValue([list = raw("NULL")], property) {
       const index = property === undefined ? -1 : keys.indexOf(Number(property));
       return index < 0 ? undefined : sql`${list}[${raw(String(index + 1))}]`;
     },
@@ -187,8 +188,7 @@ function percentileAggregation(
         { typeName, meta },
         keys,
         keys.map((_, index) => numberOf(listOf(row?.[0])[index])),
-        keyed,
-        values.print,
+        { keyed, print: values.print },
       ),
   };
 }
@@ -201,18 +201,17 @@ export function percentilesResult(
   described: Pick<MetricResult, "typeName" | "meta">,
   keys: readonly number[],
   values: readonly number[],
-  keyed: boolean,
-  print: Values["print"],
+  { keyed, print }: { keyed: boolean; print: Values["print"] },
 ): MetricResult {
   const entries = keys.map((key, index) => ({ key, value: values[index] ?? Number.NaN }));
-  const figure = (value: number) => (Number.isFinite(value) ? new Double(value) : null);
+  const metricValue = (value: number) => (Number.isFinite(value) ? new Double(value) : null);
   const text = (name: string, value: number): Members =>
     print && Number.isFinite(value) ? [[name, print(value)]] : [];
   const body = keyed
     ? new Map(
         entries.flatMap(
           ({ key, value }): Members => [
-            [doubleText(key), figure(value)],
+            [doubleText(key), metricValue(value)],
             ...text(`${doubleText(key)}_as_string`, value),
           ],
         ),
@@ -221,7 +220,7 @@ export function percentilesResult(
         ({ key, value }) =>
           new Map<string, unknown>([
             ["key", new Double(key)],
-            ["value", figure(value)],
+            ["value", metricValue(value)],
             ...text("value_as_string", value),
           ]),
       );
@@ -229,6 +228,6 @@ export function percentilesResult(
     kind: "metric",
     ...described,
     members: [["values", body]],
-    figure: (name) => entries.find(({ key }) => key === Number(name))?.value,
+    metricValue: (name) => entries.find(({ key }) => key === Number(name))?.value,
   };
 }

@@ -1,20 +1,20 @@
-/** Where results stand in the rows that the statement of aggregations gives. */
+/** Where results are in the rows of the statement. */
 import type { Aggregation } from "./aggregation.ts";
 
-/** Where the answer of an aggregation is in the rows of the statement. */
+/** The location of an aggregation's values in the rows. */
 export type Place =
   | { kind: "metric"; first: number; count: number }
   | { kind: "single"; first: number }
-  /** One a condition; their counts and the results in them are columns of the owner. */
+  /** One for each condition; counts and sub-aggregations are columns of the owner. */
   | { kind: "conditions"; buckets: { first: number; places: Places }[] }
   | { kind: "global"; owner: Owner }
   | { kind: "buckets"; owner: Owner }
   | { kind: "hits"; node: number };
 
-/** What has documents: the whole result, or each bucket of an aggregation. */
+/** Something with documents: the whole result, or the buckets of an aggregation. */
 export interface Owner {
   node: number;
-  /** Names of its columns in the rows. */
+  /** Its column names in the rows. */
   columns: string[];
   places: Places;
 }

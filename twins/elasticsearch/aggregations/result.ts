@@ -1,39 +1,39 @@
-/** Results of aggregations, and how they go out. */
+/** Results of aggregations, and their rendering. */
 import type { JsonRecord } from "./options.ts";
 
-/** Members of an object, in their order. */
+/** Ordered members of an object. */
 export type Members = readonly (readonly [name: string, value: unknown])[];
 
 interface Described {
-  /** How `typed_keys` names the type: `sterms`. */
+  /** The type in `typed_keys`: `sterms`. */
   readonly typeName: string;
   readonly meta: JsonRecord | undefined;
 }
 
-/** A number, or NaN when there is none: what paths, orders and pipelines see. */
-export type Figure = number;
+/** A number that paths, orders and pipelines refer to; NaN without a value. */
+export type MetricValue = number;
 
 export interface MetricResult extends Described {
   readonly kind: "metric";
   readonly members: Members;
-  /** @param name `undefined`: the one it has; @returns `undefined` when it has none of that name */
-  figure(name: string | undefined): Figure | undefined;
+  /** @param name `undefined`: the only one @returns `undefined` for an unknown name */
+  metricValue(name: string | undefined): MetricValue | undefined;
 }
 
-/** Whether a path's property means the figure of a metric that has only one. */
+/** Whether a path's property means the only value of a metric. */
 export function namesValue(property: string | undefined): boolean {
   return property === undefined || property === "value";
 }
 
-/** A result of one figure. */
-export function valueResult(described: Described, value: Figure, members: Members): MetricResult {
+/** A result with one value. */
+export function valueResult(described: Described, value: MetricValue, members: Members): MetricResult {
   const { typeName, meta } = described;
   return {
     kind: "metric",
     typeName,
     meta,
     members,
-    figure: (property) => (namesValue(property) ? value : undefined),
+    metricValue: (property) => (namesValue(property) ? value : undefined),
   };
 }
 
@@ -44,21 +44,21 @@ export interface SingleResult extends Described {
 }
 
 export interface Bucket {
-  /** As a path names it, and the name of its member when buckets are keyed. */
+  /** The key in paths, and the member name when buckets are keyed. */
   readonly key: string;
-  /** Its key as a number, where it has one. */
+  /** The numeric key, if it has one. */
   readonly position: number | undefined;
   readonly docCount: number;
-  /** Before those of its sub-aggregations. */
+  /** Members before the sub-aggregations. */
   readonly members: Members;
   readonly results: Map<string, Result>;
 }
 
 export interface BucketsResult extends Described {
   readonly kind: "buckets";
-  /** Before `buckets`. */
+  /** Members before `buckets`. */
   readonly members: Members;
-  /** An object of buckets by their key, rather than a list. */
+  /** Renders an object of buckets by key instead of a list. */
   readonly keyed: boolean;
   buckets: Bucket[];
 }
@@ -70,19 +70,24 @@ export interface HitsResult extends Described {
 
 export type Result = MetricResult | SingleResult | BucketsResult | HitsResult;
 
-/** The object that holds results by their names. */
+interface RenderOptions {
+  /** Prefixes names with their types: `sterms#name`. */
+  readonly typedKeys: boolean;
+}
+
+/** Renders results as an object by their names. */
 export function renderResults(
   results: ReadonlyMap<string, Result>,
-  typedKeys: boolean,
+  options: RenderOptions,
 ): Map<string, unknown> {
   const members = new Map<string, unknown>();
   for (const [name, result] of results) {
-    members.set(typedKeys ? `${result.typeName}#${name}` : name, renderResult(result, typedKeys));
+    members.set(options.typedKeys ? `${result.typeName}#${name}` : name, renderResult(result, options));
   }
   return members;
 }
 
-function renderResult(result: Result, typedKeys: boolean): Map<string, unknown> {
+function renderResult(result: Result, options: RenderOptions): Map<string, unknown> {
   const object = new Map<string, unknown>();
   if (result.meta) object.set("meta", result.meta);
   switch (result.kind) {
@@ -91,11 +96,11 @@ function renderResult(result: Result, typedKeys: boolean): Map<string, unknown> 
       break;
     case "single":
       object.set("doc_count", result.docCount);
-      addAll(object, renderResults(result.results, typedKeys));
+      addAll(object, renderResults(result.results, options));
       break;
     case "buckets": {
       for (const [name, value] of result.members) object.set(name, value);
-      const buckets = result.buckets.map((bucket) => renderBucket(bucket, typedKeys));
+      const buckets = result.buckets.map((bucket) => renderBucket(bucket, options));
       object.set(
         "buckets",
         result.keyed ? new Map(result.buckets.map(({ key }, index) => [key, buckets[index]])) : buckets,
@@ -109,9 +114,9 @@ function renderResult(result: Result, typedKeys: boolean): Map<string, unknown> 
   return object;
 }
 
-function renderBucket({ members, results }: Bucket, typedKeys: boolean): Map<string, unknown> {
+function renderBucket({ members, results }: Bucket, options: RenderOptions): Map<string, unknown> {
   const object = new Map<string, unknown>(members);
-  addAll(object, renderResults(results, typedKeys));
+  addAll(object, renderResults(results, options));
   return object;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Dates rounded down to calendar or fixed intervals, in a time zone.
+ * Rounds dates down to calendar or fixed intervals in a time zone.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-aggregations-bucket-datehistogram-aggregation.html
  */
 
@@ -16,26 +16,26 @@ import type { Member } from "./syntax/declared.ts";
 import { text } from "./syntax/members.ts";
 import { type Exception, ZoneRounding } from "./zone-rounding.ts";
 
-/** A moment of a document. */
+/** The SQL of a document's moment. */
 export interface Moment {
   /** Milliseconds, BIGINT. */
   epochMs: Sql;
-  /** TIMESTAMP, where the field is a date. */
+  /** TIMESTAMP, for a date field. */
   timestamp: Sql | undefined;
 }
 
 export interface Rounding {
-  /** By how much rounded moments are moved. */
+  /** Shift of rounded moments. */
   readonly offsetMs: number;
-  /** What groups moments that round to the same. */
+  /** An expression that is equal for moments that round to the same. */
   group(moment: Moment): Sql;
   /** The rounded moment of a group. */
   moment(group: number): number;
   /** The group of a rounded moment. */
   groupOf(moment: number): Sql;
-  /** The rounded moment after another. */
+  /** The next rounded moment. */
   next(moment: number): number;
-  /** Rounds a bound of buckets, which the offset does not move. */
+  /** Rounds a bound of buckets, without the offset. */
   roundBound(epochMs: number): number;
 }
 
@@ -69,7 +69,7 @@ const timeUnits = lookupTable<number>({
   d: 24 * HOUR_MS,
 });
 
-/** Members that say which interval, from when on. */
+/** The members for interval and offset. */
 export const roundingMembers = {
   calendar_interval: interval("calendar_interval", "fixed_interval", (name) => {
     if (calendarUnits[name]) return;
@@ -94,7 +94,7 @@ function interval(own: string, other: string, check: (text: string) => void): Me
   };
 }
 
-/** A time value, negative or not, or milliseconds. @returns milliseconds */
+/** A time value of any sign, or milliseconds. @returns milliseconds */
 function offset(): Member {
   return {
     tokens: ["VALUE_STRING", "VALUE_NUMBER"],
@@ -117,19 +117,19 @@ export function readRounding(options: Options, zone: TimeZone): Rounding {
   const fixed = options.text("fixed_interval");
   const offsetMs = options.number("offset") ?? 0;
   const unit = calendar === undefined ? undefined : calendarUnits[calendar];
-  if (unit) return shifted(calendarRounding(unit, zone), offsetMs);
+  if (unit) return withOffset(calendarRounding(unit, zone), offsetMs);
   if (fixed === undefined) throw argumentError("Invalid interval specified, must be non-null and non-empty");
   const intervalMs = Math.floor(readDuration(fixed, "date_histogram.fixedInterval"));
   if (intervalMs < 1) {
     throw argumentError("Zero or negative time interval not supported");
   }
-  return shifted(intervalRounding(intervalMs, zone, "interval"), offsetMs);
+  return withOffset(intervalRounding(intervalMs, zone, "interval"), offsetMs);
 }
 
-/** A time value such as `90m`, in milliseconds. */
+/** Reads a time value such as `90m`. @returns milliseconds */
 export function readDuration(text: string, setting: string): number {
   const match = /^([+-]?\d+)(nanos|micros|ms|s|m|h|d)$/i.exec(text.trim());
-  // A capital M would be months, which are no duration.
+  // A capital M means months, whose length varies.
   const unit = match?.[2] === "M" ? undefined : timeUnits[(match?.[2] ?? "").toLowerCase()];
   if (match && unit !== undefined) return Number(match[1]) * unit;
   const fractional = /^(\d+\.\d+)/.exec(text)?.[1];
@@ -145,7 +145,7 @@ export function readDuration(text: string, setting: string): number {
   );
 }
 
-function shifted(rounding: Rounding, offsetMs: number): Rounding {
+function withOffset(rounding: Rounding, offsetMs: number): Rounding {
   if (offsetMs === 0) return rounding;
   const offset = sql`CAST(${BigInt(offsetMs)} AS BIGINT)`;
   return {
@@ -171,7 +171,7 @@ function calendarRounding(unit: CalendarUnit, zone: TimeZone): Rounding {
   }
 }
 
-/** Days and longer begin when local clocks first show midnight: a local time is one moment, and groups are local times. */
+/** Days and longer begin when local clocks first show midnight, so a local time is a single moment and identifies the group. */
 function midnightRounding(unit: CalendarUnit, zone: TimeZone): Rounding {
   const floor = (localMs: number) => floorTo(localMs, unit);
   const step = (localMs: number) => plus(localMs, 1, unit);
@@ -181,7 +181,7 @@ function midnightRounding(unit: CalendarUnit, zone: TimeZone): Rounding {
     offsetMs: 0,
     group,
     moment: (key) => rounding.momentOf(moment(key)),
-    // A midnight that clocks skip is a later local time: the floor of it is the group's own.
+    // Where clocks skip midnight, the group begins at a later local time; flooring restores its key.
     groupOf: (epochMs) => groupOf(floor(epochMs + zone.offsetAt(epochMs))),
     next: (epochMs) => rounding.momentOf(step(floor(epochMs + zone.offsetAt(epochMs)))),
     roundBound: (epochMs) => rounding.round(epochMs),
@@ -195,7 +195,7 @@ function dayGroups(zone: TimeZone): LocalGroups {
   return { ...steps, group: ({ epochMs }) => steps.step(localSql(epochMs, zone)) };
 }
 
-/** A truncated TIMESTAMP comes out as milliseconds. */
+/** Groups by truncated TIMESTAMP, which the store returns as milliseconds. */
 function truncatedGroups(unit: CalendarUnit, zone: TimeZone): LocalGroups {
   const name = raw(`'${unit}'`);
   return {
@@ -208,7 +208,7 @@ function truncatedGroups(unit: CalendarUnit, zone: TimeZone): LocalGroups {
   };
 }
 
-/** Intervals are counted by what local clocks show. A local time that they show twice is two groups, so groups are moments. */
+/** Counts intervals on local clocks. A local time that occurs twice forms two groups, so groups are moments. */
 function intervalRounding(intervalMs: number, zone: TimeZone, strategy: "unit" | "interval"): Rounding {
   const rounding = new ZoneRounding(
     zone,
@@ -224,7 +224,7 @@ function intervalRounding(intervalMs: number, zone: TimeZone, strategy: "unit" |
   const exceptions = rounding.exceptions();
   const [shift = 0, ...others] = rounding.offsets.map((offsetMs) => modulo(offsetMs, intervalMs));
   if (exceptions.length === 0 && others.every((other) => other === shift)) {
-    // Local steps are steps of the moment itself, moved.
+    // All offsets are congruent, so local steps are shifted steps of the moment itself.
     const steps = stepsOf(intervalMs);
     return {
       ...common,
@@ -245,7 +245,7 @@ function intervalRounding(intervalMs: number, zone: TimeZone, strategy: "unit" |
   };
 }
 
-/** NULL for moments that are none. A tree of comparisons: few for each moment, however many exceptions there are. */
+/** The rounded moment of an exception, otherwise NULL. A binary search in SQL, so that each moment needs few comparisons. */
 function exceptionSql(epochMs: Sql, exceptions: readonly Exception[]): Sql {
   const branch = (first: number, last: number): Sql => {
     const middle = (first + last) >> 1;
@@ -262,10 +262,10 @@ function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor;
 }
 
-/** Earlier than every date that a column can hold and a JavaScript date of four digits: year -10000. */
+/** Distance into the past, year -10000, before every date of the columns. */
 const BEFORE_ALL_MS = 380_000_000_000_000;
 
-/** Intervals are numbered from far in the past, so that one integer division, which rounds towards zero, rounds down. */
+/** Numbers intervals from far in the past, so that the integer division, which truncates, rounds down. */
 function stepsOf(intervalMs: number) {
   const first = Math.ceil(BEFORE_ALL_MS / intervalMs);
   const start = raw(String(BigInt(first) * BigInt(intervalMs)));
@@ -277,7 +277,7 @@ function stepsOf(intervalMs: number) {
   };
 }
 
-/** Never negative. */
+/** The remainder with the sign of the divisor: never negative. */
 function remainder(ms: Sql, intervalMs: number): Sql {
   const interval = raw(String(intervalMs));
   return sql`(((${ms}) % ${interval} + ${interval}) % ${interval})`;

@@ -1,24 +1,24 @@
-/** Which groups become buckets, with their numbers. */
+/** Selects the groups that become buckets, and numbers them. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { BucketsAggregation } from "./aggregation.ts";
 import { MAX_BUCKETS } from "./errors.ts";
 import { orderSql } from "./order.ts";
 import type { Owner } from "./places.ts";
 
-/** One more than may be, so that too many are noticed. */
+/** One above the maximum, so that an excess is detected. */
 const LIMIT = raw(String(MAX_BUCKETS + 1));
 
 /**
- * Numbers groups as `b`, of their parents `p`.
- * @param groups table of groups: `p` when they are nested, keys, `n`, columns
- * @param names of the keys in it
+ * Numbers groups as `b`, and their parents as `p`.
+ * @param groups table of groups: `p` when nested, keys, `n`, columns
+ * @param names of the keys in that table
  */
 export function selectBuckets(
   { selection, keys, children }: BucketsAggregation,
   groups: Sql,
   names: readonly Sql[],
   owner: Owner,
-  nested: boolean,
+  { nested }: Nesting,
 ): Sql {
   const present = keys.flatMap(({ nullable }, index) =>
     nullable ? [] : [sql`${names[index] ?? raw("n")} IS NOT NULL`],
@@ -31,7 +31,8 @@ export function selectBuckets(
   const first = names[0] ?? raw("n");
   if (selection.kind === "top") {
     const order = orderSql(selection.order, first, children.aggregations, owner);
-    return topGroups(groups, conjunction(present), selection.minDocCount, order, selection.size, nested);
+    const { minDocCount, size } = selection;
+    return topGroups(groups, conjunction(present), { minDocCount, order, size, nested });
   }
   const order = joined(
     selection.orders.map(
@@ -40,32 +41,39 @@ export function selectBuckets(
     ", ",
   );
   const after = selection.after ? [selection.after(names)] : [];
-  return topGroups(groups, conjunction([...present, ...after]), 0, order, selection.size, nested);
+  const condition = conjunction([...present, ...after]);
+  return topGroups(groups, condition, { minDocCount: 0, order, size: selection.size, nested });
 }
 
-/** So many of each parent, by an order, beside the totals of all that are kept. */
-function topGroups(
-  groups: Sql,
-  kept: Sql,
-  minDocCount: number,
-  order: Sql,
-  size: number,
-  nested: boolean,
-): Sql {
-  const most = sql`CAST(${BigInt(Math.min(size, MAX_BUCKETS + 1))} AS BIGINT)`;
-  const enough = sql`n >= CAST(${BigInt(minDocCount)} AS BIGINT)`;
-  const filter = minDocCount > 1 ? sql` FILTER (WHERE ${enough})` : raw("");
+interface Nesting {
+  /** Whether the groups have parent buckets. */
+  readonly nested: boolean;
+}
+
+interface TopGroups extends Nesting {
+  readonly minDocCount: number;
+  readonly order: Sql;
+  /** For each parent. */
+  readonly size: number;
+}
+
+/** Selects the first groups of each parent, with the totals over all groups that meet the condition. */
+function topGroups(groups: Sql, condition: Sql, { minDocCount, order, size, nested }: TopGroups): Sql {
+  const limit = sql`CAST(${BigInt(Math.min(size, MAX_BUCKETS + 1))} AS BIGINT)`;
+  const hasMinDocCount = sql`n >= CAST(${BigInt(minDocCount)} AS BIGINT)`;
+  const filter = minDocCount > 1 ? sql` FILTER (WHERE ${hasMinDocCount})` : raw("");
   const totals = (parent: Sql) =>
     sql`*, CAST(sum(n) OVER (${parent}) AS BIGINT) AS total, count(*)${filter} OVER (${parent}) AS groups`;
   if (!nested) {
-    const counted = sql`SELECT CAST(0 AS BIGINT) AS p, ${totals(raw(""))} FROM ${groups} WHERE ${kept}`;
-    const selected = minDocCount > 1 ? sql`SELECT * FROM (${counted}) WHERE ${enough}` : counted;
-    return sql`SELECT row_number() OVER (ORDER BY ${order}) AS b, * FROM (${selected} ORDER BY ${order} LIMIT ${most})`;
+    const counted = sql`SELECT CAST(0 AS BIGINT) AS p, ${totals(raw(""))} FROM ${groups} WHERE ${condition}`;
+    const selected = minDocCount > 1 ? sql`SELECT * FROM (${counted}) WHERE ${hasMinDocCount}` : counted;
+    return sql`SELECT row_number() OVER (ORDER BY ${order}) AS b, * FROM (${selected} ORDER BY ${order} LIMIT ${limit})`;
   }
-  const counted = sql`SELECT ${totals(raw("PARTITION BY p"))} FROM ${groups} WHERE ${kept}`;
-  const selected = minDocCount > 1 ? sql`(SELECT * FROM (${counted}) WHERE ${enough})` : sql`(${counted})`;
+  const counted = sql`SELECT ${totals(raw("PARTITION BY p"))} FROM ${groups} WHERE ${condition}`;
+  const selected =
+    minDocCount > 1 ? sql`(SELECT * FROM (${counted}) WHERE ${hasMinDocCount})` : sql`(${counted})`;
   return sql`SELECT row_number() OVER (ORDER BY p, place) AS b, * FROM (
-    SELECT *, row_number() OVER (PARTITION BY p ORDER BY ${order}) AS place FROM ${selected}) WHERE place <= ${most} LIMIT ${LIMIT}`;
+    SELECT *, row_number() OVER (PARTITION BY p ORDER BY ${order}) AS place FROM ${selected}) WHERE place <= ${limit} LIMIT ${LIMIT}`;
 }
 
 function conjunction(conditions: readonly Sql[]): Sql {

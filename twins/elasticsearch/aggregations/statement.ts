@@ -1,19 +1,19 @@
 /**
- * One statement for a whole tree of aggregations.
+ * Compiles a tree of aggregations to one statement.
  *
- * Every bucket aggregation groups the documents of its parent's buckets by its key, picks the groups that become buckets and
- * numbers them. Metrics, single-bucket aggregations and plain conditions are columns of the grouping they stand in.
+ * Every bucket aggregation groups the documents of its parent's buckets by its keys, selects the groups that become buckets, and
+ * numbers them. Metrics, single-bucket aggregations and plain conditions are columns of the enclosing grouping.
  */
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Aggregation, Aggregations, BucketsAggregation, HitsAggregation } from "./aggregation.ts";
-import { type BucketPath, bucketColumns, numberedBuckets } from "./bucket-path.ts";
+import { type BucketPath, bucketColumns, withBucketNumbers } from "./bucket-path.ts";
 import {
-  both,
+  andBoth,
   columnsOnly,
   everyKey,
   type FilterColumns,
-  filtered,
+  filterClause,
   freePrefix,
   wantedKeys,
 } from "./clauses.ts";
@@ -21,12 +21,12 @@ import type { Owner, Places } from "./places.ts";
 import { selectBuckets } from "./selection.ts";
 
 export interface AggregationStatement {
-  /** `undefined` when nothing is asked of the store. */
+  /** `undefined` when no data is needed. */
   statement: Sql | undefined;
   root: Owner;
 }
 
-/** Rows that aggregations work on, `rows AS d`, and how they say which bucket they are in. */
+/** The rows that aggregations read, `rows AS d`, and how the rows identify their bucket. */
 interface Scope {
   rows: Sql;
   path: BucketPath | undefined;
@@ -34,15 +34,15 @@ interface Scope {
 
 /** Conditions over `documents AS d`. */
 interface Documents {
-  /** What the query finds, all of it in the scope. */
+  /** Matches of the query, all inside the scope. */
   predicate: Sql;
-  /** Where it looks: what a `global` aggregation is of. */
+  /** All searched documents, which a `global` aggregation covers. */
   scope: Sql;
-  /** The columns that the conditions of filters read. */
+  /** Columns for the conditions of filters. */
   filters: FilterColumns;
 }
 
-/** The documents that a tree of aggregations is of: those of the query, or of the whole scope. */
+/** The documents of a tree of aggregations: the matches of the query, or the whole scope. */
 interface Root {
   rows: Sql;
   predicate: Sql;
@@ -101,13 +101,13 @@ class Compiler {
     ];
   }
 
-  #root(aggregations: Aggregations, predicate: Sql, mustCount = false): Owner {
+  #root(aggregations: Aggregations, predicate: Sql, { mustCount = false } = {}): Owner {
     const node = this.#nodes++;
     const rows = identifier(`${this.#prefix}r${node}`);
     this.#roots.push({ rows, predicate });
     const scope: Scope = { rows, path: undefined };
     const { owner, columns, deferred } = this.#owner(node, aggregations.aggregations);
-    // Hits tell how many documents they are the best of.
+    // Hits report their total.
     if (columns.length > 0 || mustCount || aggregations.aggregations.some(({ kind }) => kind === "hits")) {
       const counted = [
         raw(`${node} AS node`),
@@ -121,7 +121,7 @@ class Compiler {
     return owner;
   }
 
-  /** The columns of an owner, and what needs a grouping of its own. */
+  /** The columns of an owner, and the aggregations that need a grouping of their own. */
   #owner(node: number, aggregations: readonly Aggregation[]) {
     const owner: Owner = { node, columns: [], places: new Map() };
     const columns: Sql[] = [];
@@ -140,19 +140,19 @@ class Compiler {
     };
     const visit = (aggregation: Aggregation, condition: Sql | undefined, places: Places) => {
       if (aggregation.kind === "metric") {
-        const expressions = aggregation.columns(filtered(condition));
+        const expressions = aggregation.columns(filterClause(condition));
         places.set(aggregation, { kind: "metric", first: add(expressions), count: expressions.length });
       } else if (aggregation.kind === "single" && aggregation.condition === undefined) {
-        const owner = this.#root(aggregation.children, this.#documents.scope, true);
+        const owner = this.#root(aggregation.children, this.#documents.scope, { mustCount: true });
         places.set(aggregation, { kind: "global", owner });
       } else if (aggregation.kind === "single") {
-        const inner = both(condition, aggregation.condition);
-        places.set(aggregation, { kind: "single", first: add([sql`count(*)${filtered(inner)}`]) });
+        const inner = andBoth(condition, aggregation.condition);
+        places.set(aggregation, { kind: "single", first: add([sql`count(*)${filterClause(inner)}`]) });
         visitAll(aggregation.children.aggregations, inner, places);
       } else if (aggregation.kind === "buckets" && aggregation.conditions && columnsOnly(aggregation)) {
         const buckets = aggregation.conditions.map((one) => {
-          const inner = both(condition, one);
-          const bucket = { first: add([sql`count(*)${filtered(inner)}`]), places: new Map() as Places };
+          const inner = andBoth(condition, one);
+          const bucket = { first: add([sql`count(*)${filterClause(inner)}`]), places: new Map() as Places };
           visitAll(aggregation.children.aggregations, inner, bucket.places);
           return bucket;
         });
@@ -184,7 +184,7 @@ class Compiler {
       "s",
       node,
       deferred.length > 0 ? "MATERIALIZED" : "",
-      selectBuckets(aggregation, groups, keys, owner, scope.path !== undefined),
+      selectBuckets(aggregation, groups, keys, owner, { nested: scope.path !== undefined }),
     );
     this.#selects.push(sql`SELECT ${raw(String(node))} AS node, * FROM ${selected}`);
     if (deferred.length > 0) {
@@ -194,7 +194,7 @@ class Compiler {
     return owner;
   }
 
-  /** The documents with their keys; one row a key. */
+  /** The documents with their keys, a row for each key. */
   #keyed(
     node: number,
     aggregation: BucketsAggregation,
@@ -215,7 +215,7 @@ class Compiler {
     return rows;
   }
 
-  /** One row a key of each parent: `p` when there is one, keys, `n`, columns. */
+  /** A row for each key of each parent: `p` if there is a parent, keys, `n`, columns. */
   #groups(
     node: number,
     aggregation: BucketsAggregation,
@@ -235,11 +235,11 @@ class Compiler {
       sql`SELECT ${joined([...parents, ...ownKeys, raw("count(*) AS n"), ...columns], ", ")} FROM ${keyed} AS d GROUP BY ALL`,
     );
     const others = [...keys, raw("n"), ...owner.columns.map((name) => raw(name))];
-    const numbered = path ? this.#table("t", node, "", numberedBuckets(path, grouped, others)) : grouped;
+    const numbered = path ? this.#table("t", node, "", withBucketNumbers(path, grouped, others)) : grouped;
     return this.#withEveryKey(node, aggregation, numbered, keys, owner, path);
   }
 
-  /** With the keys that none of the parent's documents has, where those are buckets too. */
+  /** Adds the keys that become empty buckets. */
   #withEveryKey(
     node: number,
     aggregation: BucketsAggregation,
@@ -270,8 +270,8 @@ class Compiler {
   }
 
   /**
-   * The documents in the buckets. Where every group is a bucket, their keys say which; where some are left out, the documents of
-   * those are dropped first, and the number of the bucket says which.
+   * The documents inside the buckets. If every group is a bucket, their keys identify it; otherwise the documents of dropped groups are
+   * removed, and the bucket number identifies it.
    */
   #inside(
     node: number,
@@ -301,7 +301,7 @@ class Compiler {
       "r",
       node,
       "NOT MATERIALIZED",
-      numberedBuckets(byKey, keyed, [raw("*")], bucket),
+      withBucketNumbers(byKey, keyed, [raw("*")], bucket),
     );
     return { rows, path: { base: bucket, levels: [], buckets: selected } };
   }
@@ -311,7 +311,7 @@ class Compiler {
     const where = condition ? sql` WHERE ${condition}` : raw("");
     const columns = path ? bucketColumns(path) : [];
     const partition = columns.length === 0 ? raw("") : sql`PARTITION BY ${joined(columns, ", ")} `;
-    // Scores have windows of their own, which another one's order may not hold.
+    // Sort keys can contain window functions, which cannot nest inside another window's ORDER BY.
     const picked = [
       ...columns.map((column) => sql`d.${column} AS ${column}`),
       ...plan.order.map(({ value }, index) => sql`${value} AS ${orderColumn(index)}`),
@@ -329,7 +329,7 @@ class Compiler {
           FROM (SELECT ${joined(picked, ", ")} FROM ${rows} AS d${where})) WHERE b > ${BigInt(from)} AND b <= ${BigInt(from + size)}`,
     );
     const shown = path
-      ? numberedBuckets(path, ranked, [raw("b"), raw("hit")])
+      ? withBucketNumbers(path, ranked, [raw("b"), raw("hit")])
       : sql`SELECT CAST(0 AS BIGINT) AS p, b, hit FROM ${ranked}`;
     this.#selects.push(sql`SELECT ${raw(String(node))} AS node, * FROM (${shown})`);
     return node;

@@ -1,4 +1,4 @@
-/** stats and extended_stats. */
+/** `stats` and `extended_stats`. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { Double, doubleText } from "../json/numbers.ts";
@@ -73,9 +73,9 @@ function buildStats(naming: Naming, options: Options, context: AggregationContex
       ];
       return sigma === undefined ? columns : [...columns, squaresSql(values, filter)];
     },
-    figure: (columns, property) => figureSql(columns, property ?? "", sigma ?? DEFAULT_SIGMA),
+    metricValue: (columns, property) => metricValueSql(columns, property ?? "", sigma ?? DEFAULT_SIGMA),
     result(row) {
-      const stats = row === undefined ? noStats : statsOf(row);
+      const stats = row === undefined ? noStats : readStats(row);
       return sigma === undefined
         ? statsResult(naming, stats, values.print)
         : extendedStatsResult(naming, stats, sigma, values.print);
@@ -91,7 +91,7 @@ function squaresSql(values: Values, filter: Sql): Sql {
   return sql`fsum(${squares})${filter}`;
 }
 
-function statsOf([count, sum, min, max, sumOfSquares]: readonly ResultValue[]): ExtendedStats {
+function readStats([count, sum, min, max, sumOfSquares]: readonly ResultValue[]): ExtendedStats {
   if (Number(count) === 0) return noStats;
   return {
     count: Number(count),
@@ -102,8 +102,8 @@ function statsOf([count, sum, min, max, sumOfSquares]: readonly ResultValue[]): 
   };
 }
 
-/** What the columns mean, for an order. */
-function figureSql(columns: readonly Sql[], property: string, sigma: number): Sql | undefined {
+/** A value over the columns, to order buckets by. */
+function metricValueSql(columns: readonly Sql[], property: string, sigma: number): Sql | undefined {
   const [count = raw("0"), sum = raw("0"), min = raw("0"), max = raw("0"), squares] = columns;
   const average = sql`${sum} / nullif(${count}, 0)`;
   switch (property) {
@@ -145,17 +145,17 @@ function figureSql(columns: readonly Sql[], property: string, sigma: number): Sq
 }
 
 export function statsResult({ type, meta }: Naming, stats: Stats, print: Print): MetricResult {
-  const figures = basicFigures(stats);
+  const metricValues = basicValues(stats);
   return {
     kind: "metric",
     typeName: type,
     meta,
     members: basicMembers(stats, print),
-    figure: (name) => (name === undefined ? undefined : figures.get(name)),
+    metricValue: (name) => (name === undefined ? undefined : metricValues.get(name)),
   };
 }
 
-function basicFigures({ count, sum, min, max }: Stats): Map<string, number> {
+function basicValues({ count, sum, min, max }: Stats): Map<string, number> {
   return new Map([
     ["count", count],
     ["min", min],
@@ -190,12 +190,12 @@ function basicMembers(stats: Stats, print: Print): Members {
   ];
 }
 
-/** The vendor writes what its format gives: of booleans that is no text. */
+/** The formatted members. The vendor renders formatted booleans as booleans, not as texts. */
 function asText(name: string, value: number, print: Print): Members {
-  return asString(name, value, print).map(([member, text]) => [member, bare(text)]);
+  return asString(name, value, print).map(([member, text]) => [member, parseBoolean(text)]);
 }
 
-function bare(text: unknown): unknown {
+function parseBoolean(text: unknown): unknown {
   return text === "true" || text === "false" ? text === "true" : text;
 }
 
@@ -205,18 +205,18 @@ export function extendedStatsResult(
   sigma: number,
   print: Print,
 ): MetricResult {
-  const figures = extendedFigures(stats, sigma);
-  const all = new Map([...basicFigures(stats), ...figures]);
+  const metricValues = extendedValues(stats, sigma);
+  const all = new Map([...basicValues(stats), ...metricValues]);
   return {
     kind: "metric",
     typeName: naming.type,
     meta: naming.meta,
-    members: [...basicMembers(stats, print), ...extendedMembers(stats, figures, print)],
-    figure: (name) => (name === undefined ? undefined : all.get(name)),
+    members: [...basicMembers(stats, print), ...extendedMembers(stats, metricValues, print)],
+    metricValue: (name) => (name === undefined ? undefined : all.get(name)),
   };
 }
 
-function extendedFigures({ count, sum, sumOfSquares }: ExtendedStats, sigma: number): Map<string, number> {
+function extendedValues({ count, sum, sumOfSquares }: ExtendedStats, sigma: number): Map<string, number> {
   const average = count === 0 ? Number.NaN : sum / count;
   const spread = sumOfSquares - (sum * sum) / count;
   const variance = count === 0 ? Number.NaN : Math.max(0, spread / count);
@@ -240,7 +240,7 @@ function extendedFigures({ count, sum, sumOfSquares }: ExtendedStats, sigma: num
   ]);
 }
 
-const plainFigures = [
+const plainValues = [
   "sum_of_squares",
   "variance",
   "variance_population",
@@ -251,14 +251,14 @@ const plainFigures = [
 ];
 const bounds = ["upper", "lower", "upper_population", "lower_population", "upper_sampling", "lower_sampling"];
 
-function extendedMembers({ count }: Stats, figures: ReadonlyMap<string, number>, print: Print): Members {
-  const number = (name: string) => (count === 0 ? null : new Double(figures.get(name) ?? Number.NaN));
-  const members: [string, unknown][] = plainFigures.map((name) => [name, number(name)]);
+function extendedMembers({ count }: Stats, metricValues: ReadonlyMap<string, number>, print: Print): Members {
+  const number = (name: string) => (count === 0 ? null : new Double(metricValues.get(name) ?? Number.NaN));
+  const members: [string, unknown][] = plainValues.map((name) => [name, number(name)]);
   members.push(["std_deviation_bounds", new Map(bounds.map((name) => [name, number(`std_${name}`)]))]);
   if (count === 0 || !print) return members;
-  const text = (name: string) => print(figures.get(name) ?? Number.NaN);
-  for (const name of plainFigures) {
-    members.push([`${name}_as_string`, name.startsWith("std") ? text(name) : bare(text(name))]);
+  const text = (name: string) => print(metricValues.get(name) ?? Number.NaN);
+  for (const name of plainValues) {
+    members.push([`${name}_as_string`, name.startsWith("std") ? text(name) : parseBoolean(text(name))]);
   }
   members.push([
     "std_deviation_bounds_as_string",

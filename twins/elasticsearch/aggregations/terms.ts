@@ -1,4 +1,4 @@
-/** terms: a bucket a value. */
+/** `terms`: a bucket for each value. */
 import { printIp } from "@offhook/log-store/ip-address";
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
@@ -87,7 +87,7 @@ function createTerms(
     selection: {
       kind: "top",
       order,
-      // A shard answers its first terms, however few documents they have; which are buckets is known afterwards.
+      // A shard returns its first `shard_size` terms whatever their counts; `min_doc_count` applies afterwards.
       size: minDocCount > 1 ? shardSize : size,
       minDocCount: shardMinDocCount,
       everyKey: minDocCount === 0,
@@ -135,7 +135,7 @@ function makeBuckets(rows: readonly BucketRow[], make: MakeBucket, values: Value
   });
 }
 
-/** A value of a document as a key: dates in milliseconds, booleans as 0 and 1, each once of a list. */
+/** A document's value as a key: dates in milliseconds, booleans as 0 and 1, distinct for a list. */
 export function keySql({ kind, value, multi }: Values): Sql {
   const convert = kind === "date" ? "epoch_ms(x)" : kind === "boolean" ? "CAST(x AS BIGINT)" : "x";
   if (multi) {
@@ -150,7 +150,7 @@ export function keySql({ kind, value, multi }: Values): Sql {
       : value;
 }
 
-/** `key`, and `key_as_string` where the vendor prints it. */
+/** `key`, and `key_as_string` where the vendor has it. */
 function keyMembers(values: Values, key: ResultValue): Members {
   const members: [string, unknown][] = [["key", keyValue(values, key)]];
   if (values.print && values.kind !== "keyword") members.push(["key_as_string", values.print(Number(key))]);
@@ -162,7 +162,7 @@ export function keyValue({ kind }: Values, key: ResultValue): unknown {
   return kind === "double" ? new Double(Number(key)) : key;
 }
 
-/** As a path names it. */
+/** The key in paths. */
 export function keyText(values: Values, key: ResultValue): string {
   if (values.kind === "ip") return printIp(String(key));
   return values.print && values.kind !== "keyword" ? values.print(Number(key)) : String(key);

@@ -1,4 +1,4 @@
-/** top_hits: the best documents of a bucket. */
+/** `top_hits`: the best documents of a bucket. */
 import { javaDouble } from "../json/java-number.ts";
 import { parsingErrorAt } from "../json/located-error.ts";
 import { tokenOf } from "../json/token.ts";
@@ -6,7 +6,7 @@ import { type AggregationType, contentsOf } from "./build.ts";
 import { argumentError } from "./errors.ts";
 import type { Place } from "./syntax/declared.ts";
 
-/** The most documents of one bucket. */
+/** `index.max_inner_result_window` */
 const MAX_HITS = 100;
 const DEFAULT_HITS = 3;
 

@@ -1,4 +1,4 @@
-/** The types of aggregations that are answered, and those of the vendor that are not. */
+/** The supported types of aggregations, and the vendor's unsupported ones. */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import { LocatedError, placeText, type Spot } from "../json/located-error.ts";
 import { didYouMean } from "../vendor/did-you-mean.ts";
@@ -58,7 +58,7 @@ export const pipelineTypes = lookupTable<PipelineType>({
   cumulative_sum: cumulativeSumType,
 });
 
-/** Types of the vendor that are not answered here. */
+/** The vendor's types that the twin does not support. */
 const unsupported = new Set(
   `adjacency_matrix auto_date_histogram boxplot categorize_text change_point children cumulative_cardinality
   diversified_sampler frequent_item_sets geo_bounds geo_centroid geo_distance geo_line geohash_grid geohex_grid geotile_grid

@@ -1,4 +1,4 @@
-/** Where an aggregation takes its values from, and how they are printed. */
+/** The source of an aggregation's values, and their formats. */
 
 import { type TimeZone, utc } from "@offhook/log-store/dates/time-zone";
 import { type FieldType, fieldValue } from "@offhook/log-store/fields";
@@ -22,17 +22,17 @@ export type ValueKind = "keyword" | "long" | "double" | "boolean" | "date" | "ip
 
 export interface Values {
   readonly kind: ValueKind;
-  /** The value of a document `d`: of the column's own type, a LIST when `multi`; NULL when it has none. */
+  /** The value of a document `d` in the column's type, a LIST when `multi`; NULL without a value. */
   readonly value: Sql;
   readonly multi: boolean;
-  /** Whether no mapping has the field. */
+  /** Whether the field has no mapping. */
   readonly unmapped: boolean;
-  /** Whether any document can have a value: the field exists, or there is a value for where it is missing. */
+  /** Whether any document can have a value: the field exists, or `missing` substitutes one. */
   readonly mapped: boolean;
-  /** How a value is printed beside itself; `undefined` when it is not. */
+  /** Formats a value for `…_as_string`; absent: there is none. */
   readonly print: ((value: number) => string) | undefined;
   readonly zone: TimeZone;
-  /** Reads a value given in the request as a number of the field: a date as milliseconds. */
+  /** Parses a value of the request to a number of the field, dates to milliseconds. */
   read(value: unknown): number;
 }
 
@@ -56,7 +56,7 @@ const columnTypes: Record<ValueKind, string> = {
   ip: "VARCHAR",
 };
 
-/** Reads `field`, `missing`, `format`, `time_zone`, `value_type`. @param accepted kinds; the first is that of an unmapped field */
+/** Reads `field`, `missing`, `format`, `time_zone`, `value_type`. @param accepted kinds; an unmapped field has the first */
 export function readValues(
   options: Options,
   context: AggregationContext,
@@ -75,12 +75,12 @@ export function readValues(
   const format = options.text("format") ?? context.fields.get(name)?.mapping?.format;
   const print = printer(fieldKind, format, zone);
   const read = reader(fieldKind, format, zoneName, context);
-  const bare = source?.value ?? raw(`CAST(NULL AS ${columnTypes[fieldKind]})`);
-  const multi = source?.multi ?? false;
-  const { kind, value } =
-    missing === undefined
-      ? { kind: fieldKind, value: bare }
-      : withMissing(bare, multi, fieldKind, missing, read);
+  const column: Column = source ?? {
+    kind: fieldKind,
+    value: raw(`CAST(NULL AS ${columnTypes[fieldKind]})`),
+    multi: false,
+  };
+  const { kind, value, multi } = missing === undefined ? column : substituteMissing(column, missing, read);
   if (source && !accepted.includes(source.kind)) {
     throw argumentError(
       `Field [${name}] of type [${source.kind}] is not supported for aggregation [${options.type}]`,
@@ -98,7 +98,7 @@ export function readValues(
   };
 }
 
-/** @throws VendorError for a format that values of the kind are not printed with */
+/** @throws VendorError for a format that the kind does not support */
 function checkFormat(options: Options, name: string, kind: ValueKind): void {
   const refuse = (what: string) =>
     argumentError(`Field [${name}] of type [${kind}] does not support custom ${what}`);
@@ -107,10 +107,9 @@ function checkFormat(options: Options, name: string, kind: ValueKind): void {
   if (options.has("time_zone") && kind !== "date") throw refuse("time zones");
 }
 
-function fieldValues(
-  name: string,
-  context: AggregationContext,
-): { kind: ValueKind; value: Sql; multi: boolean } | undefined {
+type Column = Pick<Values, "kind" | "value" | "multi">;
+
+function fieldValues(name: string, context: AggregationContext): Column | undefined {
   if (name === "_id" && context.fidelity === "vendor") {
     throw argumentError(
       "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster setting: indices.id_field_data.enabled",
@@ -160,49 +159,44 @@ function reader(
   };
 }
 
-function withMissing(
-  value: Sql,
-  multi: boolean,
-  kind: ValueKind,
-  missing: unknown,
-  read: (value: unknown) => number,
-): { kind: ValueKind; value: Sql } {
-  if (kind === "keyword") return substituted(value, multi, kind, sql`${textOf(missing)}`);
-  if (kind === "ip") return substituted(value, multi, kind, addressLiteral(missing));
+/** Substitutes a value where documents have none. The column's kind may change, so that it can hold the value. */
+function substituteMissing(column: Column, missing: unknown, read: (value: unknown) => number): Column {
+  const { kind } = column;
+  if (kind === "keyword") return substitute(column, sql`${textOf(missing)}`);
+  if (kind === "ip") return substitute(column, addressLiteral(missing));
   const number = typeof missing === "bigint" ? missing : read(missing);
   if (kind === "boolean" && number !== 0 && number !== 1) {
-    return substituted(cast(value, "BIGINT", multi), multi, kind, integerSql(number));
+    return substitute(cast(column, "BIGINT"), integerSql(number));
   }
   if (kind === "long" && typeof number === "number" && !Number.isInteger(number)) {
-    return substituted(cast(value, "DOUBLE", multi), multi, "double", sql`CAST(${number} AS DOUBLE)`);
+    return { ...substitute(cast(column, "DOUBLE"), sql`CAST(${number} AS DOUBLE)`), kind: "double" };
   }
-  return substituted(value, multi, kind, literal(kind, number));
+  return substitute(column, literal(kind, number));
 }
 
-/** An address of the request as a value of its column. @throws VendorError for what is none */
+/** Converts an address of the request to its column's notation. @throws VendorError for an invalid address */
 export function addressLiteral(value: unknown): Sql {
   const address = parseIp(textOf(value));
   if (address === undefined) throw argumentError(`'${textOf(value)}' is not an IP string literal.`);
   return sql`${ipDigits(address)}`;
 }
 
-function substituted(value: Sql, multi: boolean, kind: ValueKind, substitute: Sql) {
-  if (!multi) return { kind, value: sql`coalesce(${value}, ${substitute})` };
-  return {
-    kind,
-    value: sql`CASE WHEN coalesce(len(${value}), 0) = 0 THEN [${substitute}] ELSE ${value} END`,
-  };
+function substitute({ kind, value, multi }: Column, missing: Sql): Column {
+  const substituted = multi
+    ? sql`CASE WHEN coalesce(len(${value}), 0) = 0 THEN [${missing}] ELSE ${value} END`
+    : sql`coalesce(${value}, ${missing})`;
+  return { kind, value: substituted, multi };
 }
 
-function cast(value: Sql, type: string, multi: boolean): Sql {
-  return sql`CAST(${value} AS ${raw(multi ? `${type}[]` : type)})`;
+function cast({ kind, value, multi }: Column, type: string): Column {
+  return { kind, value: sql`CAST(${value} AS ${raw(multi ? `${type}[]` : type)})`, multi };
 }
 
 function integerSql(number: number | bigint): Sql {
   return sql`CAST(${typeof number === "bigint" ? number : BigInt(Math.trunc(number))} AS BIGINT)`;
 }
 
-/** A number of the request as a value of the column's type. */
+/** Converts a number of the request to the column's type. */
 function literal(kind: Exclude<ValueKind, "keyword" | "ip">, number: number | bigint): Sql {
   switch (kind) {
     case "long":
@@ -230,7 +224,7 @@ function printer(
   return readDecimalFormat(format);
 }
 
-/** The value as a number, a LIST of numbers when it is one: dates in milliseconds, booleans as 0 and 1. */
+/** The value as a number, or a LIST of numbers: dates in milliseconds, booleans as 0 and 1. */
 export function numeric({ kind, value, multi }: Values): Sql {
   const convert = kind === "date" ? "epoch_ms(x)" : kind === "boolean" ? "CAST(x AS INTEGER)" : undefined;
   if (convert === undefined) return value;

@@ -1,21 +1,21 @@
 /**
- * Local times rounded down and taken back to moments, across the changes of a zone's clocks.
- * Source: Elasticsearch's `Rounding` and `LocalTimeOffset`, whose three ways of rounding these are.
+ * Rounds local times down and converts them back to moments, across a zone's clock changes.
+ * Source: Elasticsearch's `Rounding` and `LocalTimeOffset`, with their three strategies.
  */
 import type { TimeZone } from "@offhook/log-store/dates/time-zone";
 import { transitionsOf } from "@offhook/log-store/dates/transitions";
 
-/** A time during which local clocks are ahead of UTC by the same. */
+/** A period of constant offset from UTC. */
 interface Span {
-  /** Its first moment; the first span has none. */
+  /** Its first moment; `-Infinity` for the first span. */
   readonly startMs: number;
   readonly offsetMs: number;
 }
 
-/** Where a rounded local time is no moment, or two, or lies before the span that the rounded moment is in. */
+/** How to resolve a rounded local time that does not exist, occurs twice, or lies before the span of the moment. */
 export type Strategy = "midnight" | "unit" | "interval";
 
-/** Moments whose rounded moment is another than their own span's clocks say. */
+/** Moments that round to another moment than the offset of their span alone gives. */
 export interface Exception {
   readonly fromMs: number;
   readonly toMs: number;
@@ -26,9 +26,9 @@ export interface Exception {
 export class ZoneRounding {
   readonly #spans: readonly Span[];
   readonly #strategy: Strategy;
-  /** The start of the interval that a local time is in. */
+  /** The start of the interval around a local time. */
   readonly #floor: (localMs: number) => number;
-  /** The start of the interval after one that starts at a local time. */
+  /** The start of the interval behind the one that starts at a local time. */
   readonly #step: (localMs: number) => number;
 
   constructor(
@@ -43,7 +43,7 @@ export class ZoneRounding {
     this.#step = step;
   }
 
-  /** Offsets of the zone, each once. */
+  /** The distinct offsets of the zone. */
   get offsets(): readonly number[] {
     return [...new Set(this.#spans.map(({ offsetMs }) => offsetMs))];
   }
@@ -53,12 +53,12 @@ export class ZoneRounding {
     return this.#toEpoch(index, this.#floor(epochMs + this.#span(index).offsetMs));
   }
 
-  /** The rounded moment of a rounded local time, of strategy `midnight`: the others need to know which of two it is. */
+  /** The moment of a rounded local time. Only for strategy `midnight`: in the others a local time can be two moments. */
   momentOf(localMs: number): number {
     return this.#toEpoch(this.#indexOf(localMs + MAX_OFFSET_MS), localMs);
   }
 
-  /** The first rounded moment after one. */
+  /** The next rounded moment. */
   next(roundedMs: number): number {
     for (let index = this.#indexOf(roundedMs); ; index++) {
       const { startMs, offsetMs } = this.#span(index);
@@ -67,7 +67,7 @@ export class ZoneRounding {
       if (first > roundedMs) return first;
       const local = this.#step(this.#floor(begin + offsetMs));
       const end = this.#spans[index + 1]?.startMs ?? Number.POSITIVE_INFINITY;
-      // Later local times than a span's first are its own, but for those that an overlap shows for the second time.
+      // Local times after the span's first belong to the span, except those that an overlap repeats.
       for (let at = local; at - offsetMs < end; at = this.#step(at)) {
         const moment = this.round(at - offsetMs);
         if (moment > roundedMs) return moment;
@@ -75,7 +75,7 @@ export class ZoneRounding {
     }
   }
 
-  /** In their order, none touching another's moments. Without any, rounding is within each span alone. */
+  /** The exceptions, sorted and disjoint. Without any, each span rounds by its own offset. */
   exceptions(): Exception[] {
     return this.#spans.flatMap(({ startMs, offsetMs }, index) => {
       if (index === 0) return [];
@@ -102,7 +102,7 @@ export class ZoneRounding {
     return low;
   }
 
-  /** The moment of a rounded local time of a span, or of one before it. */
+  /** The moment of a rounded local time, in the span or an earlier one. */
   #toEpoch(index: number, localMs: number): number {
     const { startMs, offsetMs } = this.#span(index);
     if (index === 0) return localMs - offsetMs;
@@ -122,7 +122,7 @@ export class ZoneRounding {
       if (this.#strategy === "unit") return this.#toEpoch(index - 1, this.#floor(missing - 1));
       return localMs >= missing ? startMs : this.#toEpoch(index - 1, localMs);
     }
-    // An overlap that begins within an interval.
+    // The overlap begins inside an interval.
     if (this.#strategy === "interval") return this.#toEpoch(index - 1, this.#floor(missing - 1));
     return missing - first >= this.#step(localMs) - localMs
       ? localMs - offsetMs
@@ -132,7 +132,7 @@ export class ZoneRounding {
 
 const FIRST: Span = { startMs: Number.NEGATIVE_INFINITY, offsetMs: 0 };
 
-/** Local clocks are never further from UTC. */
+/** The greatest distance of local clocks from UTC. */
 const MAX_OFFSET_MS = 18 * 3_600_000;
 
 function spansOf(zone: TimeZone): Span[] {

@@ -1,4 +1,4 @@
-/** avg_bucket and its siblings: figures over the buckets of an aggregation beside. */
+/** `avg_bucket` and its siblings: metrics over the buckets of a sibling aggregation. */
 import { javaDouble } from "../../json/java-number.ts";
 import { parsingErrorAt } from "../../json/located-error.ts";
 import { Double } from "../../json/numbers.ts";
@@ -13,14 +13,14 @@ import { type MetricResult, valueResult } from "../result.ts";
 import { DEFAULT_SIGMA, type ExtendedStats, extendedStatsResult, noStats, statsResult } from "../stats.ts";
 import type { Place } from "../syntax/declared.ts";
 import type { PipelineDefinition, PipelineType } from "./definition.ts";
-import { readGapPolicy, siblingFigures } from "./path.ts";
+import { readGapPolicy, siblingValues } from "./path.ts";
 import { checkGapPolicy, type Print, readPrint, readSinglePath, simpleValue } from "./values.ts";
 
-type Figures = readonly { key: string; value: number }[];
+type BucketValues = readonly { key: string; value: number }[];
 
 export const bucketMetricType: PipelineType = { read: readMembers, define: defineBucketMetric };
 
-/** The vendor reads these token by token, and tells a value that fits nothing by its name. */
+/** Reads the members one by one, as the vendor does for these types: its error names the unexpected member. */
 function readMembers(json: JsonRecord, { path, name }: Place): JsonRecord {
   const values = new Map<string, unknown>();
   for (const [member, value] of Object.entries(json)) {
@@ -37,7 +37,7 @@ function readMembers(json: JsonRecord, { path, name }: Place): JsonRecord {
   throw parsingErrorAt({ path, what: "end" }, reason);
 }
 
-/** @returns `undefined` for what fits no member */
+/** @returns `undefined` for an unexpected member or value */
 function readMember(member: string, value: unknown, path: JsonPath): unknown {
   switch (member) {
     case "buckets_path":
@@ -50,10 +50,10 @@ function readMember(member: string, value: unknown, path: JsonPath): unknown {
       checkGapPolicy(value, path);
       return value;
     case "sigma":
-      return typeof value === "number" ? checkedSigma(value) : undefined;
+      return typeof value === "number" ? checkSigma(value) : undefined;
     case "percents":
       return Array.isArray(value)
-        ? value.map((item) => javaDouble(textOf(item))).map(checkedPercent)
+        ? value.map((item) => javaDouble(textOf(item))).map(checkPercent)
         : undefined;
     case "keyed":
       return typeof value === "boolean" ? value : undefined;
@@ -62,12 +62,12 @@ function readMember(member: string, value: unknown, path: JsonPath): unknown {
   }
 }
 
-function checkedSigma(sigma: number): number {
+function checkSigma(sigma: number): number {
   if (sigma >= 0) return sigma;
   throw argumentError("sigma must be a non-negative double");
 }
 
-function checkedPercent(percent: number): number {
+function checkPercent(percent: number): number {
   if (percent >= 0 && percent <= 100) return percent;
   throw argumentError("percents must only contain non-null doubles from 0.0-100.0 inclusive");
 }
@@ -80,74 +80,75 @@ function defineBucketMetric(naming: Naming, options: Options): PipelineDefinitio
     pipeline: {
       kind: "pipeline",
       ...naming,
-      sibling: (results: Results) => summarize(siblingFigures(results, path, policy)),
+      sibling: (results: Results) => summarize(siblingValues(results, path, policy)),
     },
     paths: [path],
     needs: "sibling",
   };
 }
 
-function readSummary(naming: Naming, options: Options, print: Print): (figures: Figures) => MetricResult {
+function readSummary(
+  naming: Naming,
+  options: Options,
+  print: Print,
+): (metricValues: BucketValues) => MetricResult {
   switch (naming.type) {
     case "avg_bucket":
-      return (figures) => simpleValue(naming, sum(figures) / figures.length, print);
+      return (metricValues) => simpleValue(naming, sumValues(metricValues) / metricValues.length, print);
     case "sum_bucket":
-      return (figures) => simpleValue(naming, sum(figures), print);
+      return (metricValues) => simpleValue(naming, sumValues(metricValues), print);
     case "min_bucket":
-      return (figures) => extreme(naming, figures, print, Math.min, Number.POSITIVE_INFINITY);
+      return (metricValues) => extremeBucket(naming, metricValues, print, Math.min, Number.POSITIVE_INFINITY);
     case "max_bucket":
-      return (figures) => extreme(naming, figures, print, Math.max, Number.NEGATIVE_INFINITY);
+      return (metricValues) => extremeBucket(naming, metricValues, print, Math.max, Number.NEGATIVE_INFINITY);
     case "stats_bucket":
-      return (figures) => statsResult(naming, statsOf(figures), print);
+      return (metricValues) => statsResult(naming, summarizeStats(metricValues), print);
     case "extended_stats_bucket": {
       const sigma = options.number("sigma") ?? DEFAULT_SIGMA;
-      return (figures) => extendedStatsResult(naming, statsOf(figures), sigma, print);
+      return (metricValues) => extendedStatsResult(naming, summarizeStats(metricValues), sigma, print);
     }
     default: {
       const percents = readPercents(options);
       const keyed = options.boolean("keyed") ?? true;
-      return (figures) => {
-        const sorted = figures.map(({ value }) => value).sort((a, b) => a - b);
-        const values = percents.map((percent) => nearest(sorted, percent));
-        return percentilesResult(
-          { typeName: naming.type, meta: naming.meta },
-          percents,
-          values,
+      return (metricValues) => {
+        const sorted = metricValues.map(({ value }) => value).sort((a, b) => a - b);
+        const values = percents.map((percent) => nearestRank(sorted, percent));
+        return percentilesResult({ typeName: naming.type, meta: naming.meta }, percents, values, {
           keyed,
           print,
-        );
+        });
       };
     }
   }
 }
 
-function sum(figures: Figures): number {
-  return figures.reduce((total, { value }) => total + value, 0);
+function sumValues(metricValues: BucketValues): number {
+  return metricValues.reduce((total, { value }) => total + value, 0);
 }
 
-/** The value nearest to the percent of the way: no value that no bucket has. */
-function nearest(sorted: readonly number[], percent: number): number {
+/** The percentile by nearest rank: always the value of some bucket. */
+function nearestRank(sorted: readonly number[], percent: number): number {
   return sorted[Math.floor((percent / 100) * (sorted.length - 1) + 0.5)] ?? Number.NaN;
 }
 
-function extreme(
+function extremeBucket(
   { meta }: Naming,
-  figures: Figures,
+  metricValues: BucketValues,
   print: Print,
   pick: (a: number, b: number) => number,
   none: number,
 ): MetricResult {
-  const value = figures.reduce((best, figure) => pick(best, figure.value), none);
-  const exists = figures.length > 0;
+  const value = metricValues.reduce((best, metricValue) => pick(best, metricValue.value), none);
+  const exists = metricValues.length > 0;
   return valueResult({ typeName: "bucket_metric_value", meta }, value, [
     ["value", exists ? new Double(value) : null],
     ...(exists && print ? ([["value_as_string", print(value)]] as const) : []),
-    ["keys", figures.filter((figure) => figure.value === value).map(({ key }) => key)],
+    ["keys", metricValues.filter((metricValue) => metricValue.value === value).map(({ key }) => key)],
   ]);
 }
 
-function statsOf(figures: Figures): ExtendedStats {
-  return figures.reduce(
+function summarizeStats(metricValues: BucketValues): ExtendedStats {
+  return metricValues.reduce(
     (stats, { value }) => ({
       count: stats.count + 1,
       sum: stats.sum + value,

@@ -1,14 +1,14 @@
-/** bucket_script, bucket_selector, bucket_sort: each over the buckets it is in. */
+/** `bucket_script`, `bucket_selector`, `bucket_sort`: each works on its enclosing buckets. */
 import { textOf } from "../../json/token.ts";
 import type { Naming } from "../build.ts";
 import { argumentError } from "../errors.ts";
 import { isRecord, type JsonRecord, Options } from "../options.ts";
-import { compareFigures } from "../order.ts";
+import { compareValues } from "../order.ts";
 import type { Bucket } from "../result.ts";
 import type { Member, Syntax } from "../syntax/declared.ts";
 import { integer, object, text } from "../syntax/members.ts";
 import { declaredPipeline, type PipelineDefinition, type PipelineType } from "./definition.ts";
-import { bucketFigure, type GapPolicy, readGapPolicy } from "./path.ts";
+import { bucketValue, type GapPolicy, readGapPolicy } from "./path.ts";
 import { compileScript, type Script, type ScriptValue } from "./script.ts";
 import { gapPolicyMember, readPrint, requirePath, simpleValue } from "./values.ts";
 
@@ -25,7 +25,7 @@ const scriptSyntax: Syntax = {
 
 const inlineScript = object("script", scriptSyntax);
 
-/** An expression, or an object that has one. */
+/** A script source, or an object with one. */
 const script: Member = {
   tokens: ["START_OBJECT", "VALUE_STRING"],
   read: (value, place, before) =>
@@ -52,7 +52,7 @@ export const bucketScriptType: PipelineType = {
 };
 
 function defineBucketScript(naming: Naming, options: Options): PipelineDefinition {
-  const { paths, script, policy, valuesOf } = readScripted(options);
+  const { paths, script, policy, valuesOf } = readScriptAndPaths(options);
   const print = readPrint(options);
   return {
     pipeline: {
@@ -87,7 +87,7 @@ export const bucketSelectorType: PipelineType = {
 };
 
 function defineBucketSelector(naming: Naming, options: Options): PipelineDefinition {
-  const { paths, script, valuesOf } = readScripted(options);
+  const { paths, script, valuesOf } = readScriptAndPaths(options);
   return {
     pipeline: {
       kind: "pipeline",
@@ -107,8 +107,8 @@ function defineBucketSelector(naming: Naming, options: Options): PipelineDefinit
   };
 }
 
-/** A script, and what it has of a bucket. */
-function readScripted(options: Options) {
+/** Reads a script and its bucket paths. */
+function readScriptAndPaths(options: Options) {
   const paths = new Map(
     Object.entries(options.record("buckets_path") ?? {}).map(([name, path]) => [name, textOf(path)]),
   );
@@ -116,13 +116,13 @@ function readScripted(options: Options) {
   const policy = readGapPolicy(options);
   const valuesOf = (bucket: Bucket): Map<string, ScriptValue> => {
     const values = new Map(params);
-    for (const [name, path] of paths) values.set(name, bucketFigure(bucket, path, policy) ?? null);
+    for (const [name, path] of paths) values.set(name, bucketValue(bucket, path, policy) ?? null);
     return values;
   };
   return { paths, script, policy, valuesOf };
 }
 
-/** Paths by the names that the script has them under. */
+/** Reads paths by their names in the script. */
 function readPaths(value: unknown): JsonRecord {
   if (isRecord(value))
     return Object.fromEntries(Object.entries(value).map(([name, path]) => [name, textOf(path)]));
@@ -199,7 +199,7 @@ function defineBucketSort(naming: Naming, options: Options): PipelineDefinition 
       kind: "pipeline",
       ...naming,
       parent(result) {
-        const sorted = orders.length === 0 ? result.buckets : sortedBuckets(result.buckets, orders, policy);
+        const sorted = orders.length === 0 ? result.buckets : sortBuckets(result.buckets, orders, policy);
         result.buckets = sorted.slice(from, size === undefined ? undefined : from + size);
       },
     },
@@ -219,8 +219,8 @@ function readBucketOrder(json: unknown): BucketOrder {
   return { path, order };
 }
 
-/** Buckets without any of the figures are left out, those without one come after those with it. */
-function sortedBuckets(
+/** Sorts buckets. Those without any of the values are dropped; those without one come last by it. */
+function sortBuckets(
   buckets: readonly Bucket[],
   orders: readonly BucketOrder[],
   policy: GapPolicy,
@@ -229,7 +229,7 @@ function sortedBuckets(
     .map((bucket) => ({
       bucket,
       values: orders.map(({ path }) =>
-        path === "_key" ? Number.NaN : (bucketFigure(bucket, path, policy) ?? Number.NaN),
+        path === "_key" ? Number.NaN : (bucketValue(bucket, path, policy) ?? Number.NaN),
       ),
     }))
     .filter(({ values }) =>
@@ -240,7 +240,7 @@ function sortedBuckets(
         const compared =
           path === "_key"
             ? compareKeys(a.bucket, b.bucket, order)
-            : compareFigures(a.values[index] ?? Number.NaN, b.values[index] ?? Number.NaN, order);
+            : compareValues(a.values[index] ?? Number.NaN, b.values[index] ?? Number.NaN, order);
         if (compared !== 0) return compared;
       }
       return 0;
@@ -250,7 +250,7 @@ function sortedBuckets(
 
 function compareKeys(a: Bucket, b: Bucket, order: "asc" | "desc"): number {
   if (a.position !== undefined && b.position !== undefined)
-    return compareFigures(a.position, b.position, order);
+    return compareValues(a.position, b.position, order);
   const compared = a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
   return order === "asc" ? compared : -compared;
 }

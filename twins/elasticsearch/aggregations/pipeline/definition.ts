@@ -1,4 +1,4 @@
-/** A pipeline aggregation before it is known what stands beside it. */
+/** A pipeline aggregation before its siblings and parent are known. */
 import type { PipelineAggregation } from "../aggregation.ts";
 import type { Naming } from "../build.ts";
 import type { JsonRecord, Options } from "../options.ts";
@@ -7,12 +7,12 @@ import { type Place, readDeclared, type Syntax } from "../syntax/declared.ts";
 export interface PipelineDefinition {
   pipeline: PipelineAggregation;
   paths: readonly string[];
-  /** `histogram`: it needs buckets in a row around it; `buckets`: any; `sibling`: buckets beside it. */
+  /** `histogram`: an enclosing histogram; `buckets`: any enclosing buckets; `sibling`: sibling buckets. */
   needs: "histogram" | "buckets" | "sibling";
 }
 
 export interface PipelineType {
-  /** @throws VendorError for what is not written as it should be */
+  /** Parses the body. @throws VendorError for a syntax error */
   read(json: JsonRecord, place: Place): JsonRecord;
   define(naming: Naming, options: Options): PipelineDefinition;
 }

@@ -1,4 +1,4 @@
-/** Paths from a pipeline aggregation to the figures it works on: `a>b.c`, `a['key']>b`, `_count`. */
+/** `buckets_path`: paths to the values of a pipeline aggregation: `a>b.c`, `a['key']>b`, `_count`. */
 import { unfitResults } from "../errors.ts";
 import type { Options } from "../options.ts";
 import type { Bucket, Result } from "../result.ts";
@@ -7,7 +7,7 @@ export type GapPolicy = "skip" | "insert_zeros" | "keep_values";
 
 export interface PathElement {
   name: string;
-  /** Of one bucket. */
+  /** Selects one bucket. */
   key: string | undefined;
 }
 
@@ -22,22 +22,21 @@ export function readPathElements(path: string): PathElement[] {
     const key = bracket > 0 && element.endsWith("]") ? element.slice(bracket + 1, -1) : "";
     return key === ""
       ? { name: element, key: undefined }
-      : { name: element.slice(0, bracket), key: unquoted(key) };
+      : { name: element.slice(0, bracket), key: unquote(key) };
   });
 }
 
-function unquoted(key: string): string {
+function unquote(key: string): string {
   const quote = key.charAt(0);
   return key.length > 2 && (quote === '"' || quote === "'") && key.endsWith(quote) ? key.slice(1, -1) : key;
 }
 
 /**
- * The figure that a path leads to from a bucket, after the gap policy: NaN when it is a gap, `undefined` when the bucket has no
- * such result at all.
+ * The value of a path in a bucket, after the gap policy: NaN for a gap, `undefined` when the bucket does not have the result.
  */
-export function bucketFigure(bucket: Bucket, path: string, policy: GapPolicy): number | undefined {
+export function bucketValue(bucket: Bucket, path: string, policy: GapPolicy): number | undefined {
   const elements = readPathElements(path);
-  const value = path === "_count" ? bucket.docCount : figureIn(bucket.results, elements, path, bucket);
+  const value = path === "_count" ? bucket.docCount : valueIn(bucket.results, elements, path, bucket);
   if (value === undefined) return undefined;
   const missing = !Number.isFinite(value);
   if (policy === "keep_values") return missing ? Number.NaN : value;
@@ -45,14 +44,14 @@ export function bucketFigure(bucket: Bucket, path: string, policy: GapPolicy): n
   return policy === "insert_zeros" ? 0 : Number.NaN;
 }
 
-function figureIn(
+function valueIn(
   results: ReadonlyMap<string, Result>,
   elements: readonly PathElement[],
   path: string,
   bucket: Bucket | undefined,
 ): number | undefined {
   const [element, ...rest] = elements;
-  if (!element) throw unusable(path);
+  if (!element) throw unusablePath(path);
   if (element.name === "_key") return bucket?.position ?? Number.NaN;
   const last = rest.length === 0;
   const { name, property } =
@@ -62,16 +61,16 @@ function figureIn(
   const result = results.get(name);
   switch (result?.kind) {
     case "metric": {
-      const value = result.figure(property);
+      const value = result.metricValue(property);
       if (value === undefined) {
-        throw unknownFigure(result.typeName, name, property);
+        throw unknownValue(result.typeName, name, property);
       }
       return value;
     }
     case "single":
       if (last && (property === "_count" || property === undefined)) return result.docCount;
       if (rest[0]?.name === "_count") return result.docCount;
-      return figureIn(
+      return valueIn(
         result.results,
         last && property !== undefined ? [{ name: property, key: undefined }] : rest,
         path,
@@ -80,17 +79,17 @@ function figureIn(
     case "buckets": {
       if (property === "_bucket_count" || rest[0]?.name === "_bucket_count") return result.buckets.length;
       const found = result.buckets.find(({ key }) => key === property);
-      if (property === undefined) throw unusable(path);
+      if (property === undefined) throw unusablePath(path);
       if (!found) return Number.NaN;
-      return last || rest[0]?.name === "_count" ? found.docCount : figureIn(found.results, rest, path, found);
+      return last || rest[0]?.name === "_count" ? found.docCount : valueIn(found.results, rest, path, found);
     }
     default:
-      // A pipeline aggregation leaves its result out of buckets that it has no value for.
+      // The result of a pipeline aggregation is absent from buckets without a value.
       return undefined;
   }
 }
 
-/** A dot separates the figure from the name, unless the name itself has one. */
+/** Splits at the dot between name and property; names may contain dots too. */
 function splitProperty(
   text: string,
   results: ReadonlyMap<string, Result>,
@@ -102,14 +101,14 @@ function splitProperty(
   return { name: text, property: undefined };
 }
 
-function unusable(path: string): Error {
+function unusablePath(path: string): Error {
   const [name = ""] = path.split(">").slice(-1);
   return unfitResults(
     `buckets_path must reference either a number value or a single value numeric metric aggregation, got: [Object[]] at aggregation [${name.split(".")[0]}]`,
   );
 }
 
-function unknownFigure(typeName: string, name: string, property: string | undefined): Error {
+function unknownValue(typeName: string, name: string, property: string | undefined): Error {
   if (typeName === "stats" || typeName === "extended_stats") {
     const constant = "org.elasticsearch.search.aggregations.metrics.InternalStats.Metrics";
     return unfitResults(`No enum constant ${constant}.${property ?? name}`);
@@ -120,8 +119,8 @@ function unknownFigure(typeName: string, name: string, property: string | undefi
   );
 }
 
-/** Every bucket that a path passes through, with the figure inside: of `a>b`, the buckets of `a` and their `b`. */
-export function siblingFigures(
+/** The buckets on a path with their values: for `a>b`, the buckets of `a` with their `b`. */
+export function siblingValues(
   results: ReadonlyMap<string, Result>,
   path: string,
   policy: GapPolicy,
@@ -131,14 +130,14 @@ export function siblingFigures(
   const { name, property } = splitProperty(text, results);
   const inner = rest.length > 0 ? rest.join(">") : (property ?? "_count");
   const result = results.get(name);
-  if (result?.kind === "single") return siblingFigures(result.results, inner, policy);
+  if (result?.kind === "single") return siblingValues(result.results, inner, policy);
   if (result?.kind !== "buckets") return [];
   if (key !== undefined) {
     const found = result.buckets.find((bucket) => bucket.key === key);
-    return found ? siblingFigures(found.results, inner, policy) : [];
+    return found ? siblingValues(found.results, inner, policy) : [];
   }
   return result.buckets.flatMap((bucket) => {
-    const value = bucketFigure(bucket, inner, policy);
+    const value = bucketValue(bucket, inner, policy);
     return value === undefined || Number.isNaN(value) ? [] : [{ key: bucket.key, value }];
   });
 }

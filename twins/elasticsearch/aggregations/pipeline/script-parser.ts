@@ -1,4 +1,4 @@
-/** Scripts, read into expressions. */
+/** Parses scripts into expressions. */
 import { emptyRecord, lookupTable } from "@offhook/platform/base/lookup-table";
 
 export type Expression =
@@ -39,7 +39,7 @@ math.pow = { count: 2, apply: ([a = Number.NaN, b = Number.NaN]) => a ** b };
 
 const constants = lookupTable<number>({ PI: Math.PI, E: Math.E });
 
-/** How strongly an operator binds. */
+/** Operator precedence. */
 const precedence = lookupTable<number>({
   "||": 1,
   "&&": 2,
@@ -63,7 +63,7 @@ interface Token {
   text: string;
 }
 
-/** @param fail with what was not understood; never returns */
+/** @param fail throws the error for unsupported syntax */
 export function parseScript(source: string, lang: string, fail: (reason: string) => never): Expression {
   if (source.length > MAX_LENGTH) return fail(`exceeded max allowed script size in bytes [${MAX_LENGTH}]`);
   if (lang !== "painless" && lang !== "expression") return fail(`script_lang not supported [${lang}]`);

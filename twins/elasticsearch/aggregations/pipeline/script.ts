@@ -1,11 +1,11 @@
 /**
- * The arithmetic and boolean part of Painless: numbers, `params.x`, operators, `?:`, `Math`, casts. Everything else is refused.
+ * The arithmetic and boolean subset of Painless: numbers, `params.x`, operators, `?:`, `Math`, casts. Everything else is refused.
  * Source: https://www.elastic.co/guide/en/elasticsearch/painless/8.15/painless-operators.html
  */
 import { VendorError } from "../../vendor/error.ts";
 import { type Expression, parseScript } from "./script-parser.ts";
 
-/** As in Java: a `bigint` is a whole number, a `number` a double. */
+/** Values as in Java: `bigint` for integers, `number` for doubles. */
 export type ScriptValue = bigint | number | boolean | string | null;
 
 export interface Script {
@@ -13,7 +13,7 @@ export interface Script {
   run(params: ReadonlyMap<string, ScriptValue>): ScriptValue;
 }
 
-/** @throws VendorError `script_exception` for what is not of the supported part */
+/** @throws VendorError `script_exception` for anything outside the subset */
 export function compileScript(source: string, lang: string): Script {
   const fail: Fail = (when, type, reason) => {
     throw new VendorError(400, {
@@ -58,12 +58,12 @@ function evaluate(expression: Expression, params: ReadonlyMap<string, ScriptValu
       const operand = value(expression.operand);
       const plain = numeric(operand, fail);
       if (expression.type === "double") return Number(plain);
-      return typeof plain === "bigint" ? plain : truncated(plain);
+      return typeof plain === "bigint" ? plain : truncate(plain);
     }
   }
 }
 
-function truncated(value: number): bigint {
+function truncate(value: number): bigint {
   if (Number.isNaN(value)) return 0n;
   const limit = 2 ** 63;
   if (value >= limit) return 2n ** 63n - 1n;

@@ -1,4 +1,4 @@
-/** derivative and cumulative_sum: from bucket to bucket of a histogram. */
+/** `derivative` and `cumulative_sum`: computed along the buckets of a histogram. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import { Double } from "../../json/numbers.ts";
@@ -8,7 +8,7 @@ import type { Members } from "../result.ts";
 import { readDuration } from "../rounding.ts";
 import { text } from "../syntax/members.ts";
 import { declaredPipeline, type PipelineDefinition, type PipelineType } from "./definition.ts";
-import { bucketFigure, readGapPolicy } from "./path.ts";
+import { bucketValue, readGapPolicy } from "./path.ts";
 import {
   gapPolicyMember,
   pathsMember,
@@ -19,7 +19,7 @@ import {
 } from "./values.ts";
 
 const DAY_MS = 86_400_000;
-/** As long as a unit of the calendar is on average. */
+/** Average length of a calendar unit. */
 const averageMs = lookupTable<number>({
   second: 1_000,
   "1s": 1_000,
@@ -74,7 +74,7 @@ function defineDerivative(naming: Naming, options: Options): PipelineDefinition 
       kind: "pipeline",
       ...naming,
       parent({ buckets }) {
-        const values = buckets.map((bucket) => bucketFigure(bucket, path, policy));
+        const values = buckets.map((bucket) => bucketValue(bucket, path, policy));
         buckets.forEach((bucket, index) => {
           const before = buckets[index - 1];
           const [last, value] = [values[index - 1], values[index]];
@@ -85,7 +85,8 @@ function defineDerivative(naming: Naming, options: Options): PipelineDefinition 
           const rate = unitMs === undefined ? undefined : change / (distance / unitMs);
           bucket.results.set(naming.name, {
             ...result,
-            figure: (property) => (property === "normalized_value" ? rate : result.figure(property)),
+            metricValue: (property) =>
+              property === "normalized_value" ? rate : result.metricValue(property),
           });
         });
       },
@@ -113,7 +114,7 @@ function defineCumulativeSum(naming: Naming, options: Options): PipelineDefiniti
       parent({ buckets }) {
         let sum = 0;
         for (const bucket of buckets) {
-          sum += bucketFigure(bucket, path, "insert_zeros") ?? 0;
+          sum += bucketValue(bucket, path, "insert_zeros") ?? 0;
           bucket.results.set(naming.name, simpleValue(naming, sum, print));
         }
       },

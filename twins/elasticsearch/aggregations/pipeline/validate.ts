@@ -1,4 +1,4 @@
-/** Puts pipeline aggregations in the order they can be calculated in, and finds those that have nothing to work on. */
+/** Sorts pipeline aggregations by their dependencies, and reports invalid ones. */
 
 import { VendorError } from "../../vendor/error.ts";
 import { argumentError, validationError } from "../errors.ts";
@@ -6,7 +6,7 @@ import type { Definition, Level } from "../parse.ts";
 import type { PipelineDefinition } from "./definition.ts";
 import { type PathElement, readPathElements } from "./path.ts";
 
-/** @throws VendorError that lists everything that is wrong with them */
+/** @throws VendorError that lists all problems */
 export function validatePipelines(root: Level): void {
   const problems = [...levelProblems(root, undefined)];
   if (problems.length > 0) throw validationError(problems);
@@ -32,7 +32,7 @@ function* pipelineProblems(level: Level, parent: Definition | undefined): Genera
   }
 }
 
-/** Each after those that its paths begin with. @throws VendorError for a path that leads nowhere, or around */
+/** Sorts topologically. @throws VendorError for a path to nothing, or a cycle */
 export function orderPipelines({ aggregations, pipelines }: Level): PipelineDefinition[] {
   const ordered: PipelineDefinition[] = [];
   const visiting = new Set<PipelineDefinition>();
@@ -53,7 +53,7 @@ export function orderPipelines({ aggregations, pipelines }: Level): PipelineDefi
   return ordered;
 }
 
-/** The pipeline beside it that a path begins with. @throws VendorError when it begins with nothing */
+/** The sibling pipeline that a path refers to. @throws VendorError when there is no such aggregation */
 function neededPipeline(
   path: string,
   beside: readonly Definition[],
@@ -72,7 +72,7 @@ function neededPipeline(
   throw argumentError(`No aggregation found for path [${path}]`);
 }
 
-/** @throws VendorError for a step to what is not there */
+/** @throws VendorError for a step to a missing aggregation */
 function followPath(from: Definition, steps: readonly PathElement[], path: string): void {
   let { children } = from;
   for (const [index, { name }] of steps.entries()) {
@@ -86,7 +86,7 @@ function followPath(from: Definition, steps: readonly PathElement[], path: strin
   }
 }
 
-/** By its name, or by its name and a figure of it. */
+/** Finds an aggregation by name, with or without a property. */
 function findNamed(definitions: readonly Definition[], text: string): Definition | undefined {
   return (
     definitions.find(({ naming }) => naming.name === text) ??
@@ -134,7 +134,7 @@ function siblingProblem(name: string, path: string, beside: readonly Definition[
   return `Unable to find unqualified multi-bucket aggregation in buckets_path. Path must include a multi-bucket aggregation for aggregation [${name}] found :${builder} for buckets path: ${path}`;
 }
 
-/** How the vendor calls the class of an aggregation that is no list of buckets. */
+/** The vendor's class name of an aggregation without multiple buckets. */
 function builderClass({ naming: { type: name }, type: { cardinality } }: Definition): string {
   const folder = cardinality === "none" ? "metrics" : `bucket.${name}`;
   const camel = name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,4 +1,4 @@
-/** What pipeline aggregations have in common. */
+/** Members and results that pipeline aggregations share. */
 import { parsingErrorAt } from "../../json/located-error.ts";
 import { Double } from "../../json/numbers.ts";
 import { textOf } from "../../json/token.ts";
@@ -17,13 +17,13 @@ export function readPrint(options: Options): Print {
   return format === undefined ? undefined : readDecimalFormat(format);
 }
 
-/** Paths, or one. */
+/** One path or a list. */
 export const pathsMember: Member = {
   tokens: ["START_ARRAY", "VALUE_STRING"],
   read: (value) => (Array.isArray(value) ? value.map(textOf) : [value]),
 };
 
-/** @throws VendorError when it is no policy */
+/** @throws VendorError for an unknown policy */
 export const gapPolicyMember: Member = {
   tokens: ["VALUE_STRING"],
   read(value, { path }) {
@@ -38,14 +38,14 @@ export function checkGapPolicy(policy: string, path: JsonPath): void {
   throw parsingErrorAt({ path, what: "value" }, reason);
 }
 
-/** The one path of an aggregation. */
+/** Reads the path of an aggregation that takes exactly one. */
 export function readSinglePath({ name }: Naming, options: Options): string {
   const [path, ...others] = options.list("buckets_path") ?? [];
   if (typeof path === "string" && others.length === 0) return path;
   throw argumentError(`buckets_path must contain a single entry for aggregation [${name}]`);
 }
 
-/** @throws VendorError when the object ends without it */
+/** Checks `buckets_path` at the end of the object. @throws VendorError when it is missing */
 export function requirePath({ buckets_path: path }: JsonRecord): void {
   if (path === undefined) throw argumentError("Required [buckets_path]");
 }

@@ -1,6 +1,6 @@
 /**
- * Objects with declared members, as the vendor's `ObjectParser` reads them: in the order of the text, each value first by its
- * kind and then by what it says, so that the first mistake of the text is the one that is told.
+ * Reads objects with declared members like the vendor's `ObjectParser`: in text order, and for each value first its token and then
+ * its content, so that the same first error is reported.
  */
 import { LocatedError, placeText, type Spot } from "../../json/located-error.ts";
 import { tokenOf } from "../../json/token.ts";
@@ -10,7 +10,7 @@ import { type ErrorCause, VendorError } from "../../vendor/error.ts";
 import { argumentError } from "../errors.ts";
 import type { JsonRecord } from "../options.ts";
 
-/** Where a value stands. */
+/** The position of a value. */
 export interface Place {
   readonly path: JsonPath;
   /** Name of the aggregation. */
@@ -18,23 +18,23 @@ export interface Place {
 }
 
 export interface Member {
-  /** Kinds of values that it takes, by their tokens. */
+  /** The accepted tokens. */
   readonly tokens: readonly string[];
-  /** The name that it is a further one for. */
+  /** The main name, if this one is an alias. */
   readonly as?: string;
-  /** @returns the value as one of its type @throws VendorError */
+  /** @returns the value in the member's type @throws VendorError */
   read(value: unknown, place: Place, before: JsonRecord): unknown;
 }
 
 export interface Syntax {
   readonly members: Readonly<Record<string, Member>>;
-  /** Members of which one has to be there: `[["field", "script"]]`. */
+  /** Groups of members of which one is required: `[["field", "script"]]`. */
   readonly required?: readonly (readonly string[])[];
   /** Checks that need the whole object. @throws VendorError */
   readonly check?: (values: JsonRecord, place: Place) => void;
 }
 
-/** @param parser as errors name it: `terms` @returns the members that are there, each as one of its type */
+/** @param parser its name in errors: `terms` @returns the members present, each in its type */
 export function readDeclared(parser: string, syntax: Syntax, json: JsonRecord, place: Place): JsonRecord {
   const { members, required = [], check } = syntax;
   const values = new Map<string, unknown>();
@@ -71,7 +71,7 @@ export function contentError(cursor: Spot, reason: string): LocatedError {
   }));
 }
 
-/** The parser has read the value's first token by the time that it looks the name up. */
+/** The parser looks a name up after reading the value's first token, so the cursor is at the value. */
 function unknownMember(
   parser: string,
   member: string,
@@ -93,7 +93,7 @@ function failedMember(parser: string, member: string, path: JsonPath, error: Ven
   }));
 }
 
-/** An object whose last member has come, and which cannot be made of them. */
+/** The error for an object that is complete and invalid as a whole. */
 export function unbuildable(parser: string, cause: ErrorCause): VendorError {
   return new VendorError(400, {
     type: "x_content_parse_exception",
@@ -102,7 +102,7 @@ export function unbuildable(parser: string, cause: ErrorCause): VendorError {
   });
 }
 
-/** A mistake at the place where the parser stands. */
+/** An error at the parser's position. */
 export function failedAt(cursor: Spot, cause: ErrorCause): LocatedError {
   return new LocatedError(cursor, () => cause);
 }

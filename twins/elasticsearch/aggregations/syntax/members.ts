@@ -1,4 +1,4 @@
-/** Members of declared objects, by the kinds of values that they take. */
+/** Kinds of members for declared objects. */
 import { readTimeZone } from "../../dates/read-time-zone.ts";
 import { javaDouble } from "../../json/java-number.ts";
 import { jacksonErrorAt, LocatedError } from "../../json/located-error.ts";
@@ -26,7 +26,7 @@ const ARRAY = "START_ARRAY";
 
 type Check<Value> = (value: Value, place: Place) => void;
 
-/** A text. @param check throws what is wrong with it */
+/** A text. @param check throws for an invalid one */
 export function text(check?: Check<string>): Member {
   return {
     tokens: [STRING],
@@ -37,7 +37,7 @@ export function text(check?: Check<string>): Member {
   };
 }
 
-/** A number, also one that is written as text. */
+/** A number, possibly written as text. */
 export function double(check?: Check<number>): Member {
   return {
     tokens: [NUMBER, STRING],
@@ -51,7 +51,7 @@ export function double(check?: Check<number>): Member {
 
 export const MAX_INTEGER = 2 ** 31 - 1;
 
-/** A number without a fraction; one is cut off. */
+/** A whole number; a fraction is truncated. */
 export function integer(check?: Check<number>): Member {
   return whole("int", check);
 }
@@ -98,7 +98,7 @@ export function notNegative(name: string): Check<number> {
   };
 }
 
-/** `true`, `false`, or one of them as text. */
+/** A boolean, possibly written as text. */
 export const flag: Member = {
   tokens: [BOOLEAN, STRING],
   read(value) {
@@ -108,7 +108,7 @@ export const flag: Member = {
   },
 };
 
-/** Numbers, or one. */
+/** One number or a list. */
 export const doubles: Member = {
   tokens: [ARRAY, NUMBER, STRING],
   read(value, { path }) {
@@ -143,7 +143,7 @@ function doubleIn(item: unknown, path: Place["path"]): number {
   throw jacksonErrorAt(path, item, reason, "json_parse_exception");
 }
 
-/** A scalar that stands for a value of the field. */
+/** A scalar that substitutes a missing value. */
 export const missing: Member = {
   tokens: [STRING, NUMBER, BOOLEAN, NULL],
   read(value, { name }) {
@@ -171,7 +171,7 @@ export const timeZone: Member = {
   },
 };
 
-/** A script is refused when a shard is asked: this twin runs none. */
+/** Accepted by the syntax; building refuses it, since the twin runs no scripts. */
 export const script: Member = { tokens: [OBJECT, STRING], read: (value) => value };
 
 const knownValueTypes = new Set(
@@ -181,16 +181,16 @@ const valueType = text((name) => {
   if (!knownValueTypes.has(name)) throw argumentError(`Unknown value type [${name}]`);
 });
 
-/** What a field holds, with the name that it has also had. */
+/** The type of a field's values, with its former name. */
 export const valueTypes = { value_type: valueType, valueType: { ...valueType, as: "value_type" } };
 
-/** Members of every aggregation of a field's values. */
+/** Members of every aggregation over a field. */
 export const valueMembers = { field: text(), missing, ...valueTypes, script };
-/** Of those whose results are printed, too. */
+/** The same for aggregations with formatted results. */
 export const formattedMembers = { ...valueMembers, format: text() };
 export const fieldOrScript = [["field", "script"]];
 
-/** An object with declared members of its own. @param parser as errors name it */
+/** An object with declared members. @param parser its name in errors */
 export function object(parser: string, syntax: Syntax): Member {
   return {
     tokens: [OBJECT],
@@ -198,7 +198,7 @@ export function object(parser: string, syntax: Syntax): Member {
   };
 }
 
-/** Objects with declared members, or one. */
+/** One object with declared members, or a list. */
 export function objects(parser: string, syntax: Syntax): Member {
   return {
     tokens: [OBJECT, ARRAY],
@@ -208,14 +208,19 @@ export function objects(parser: string, syntax: Syntax): Member {
       return items.map((item, index) => {
         const path = Array.isArray(value) ? [...place.path, index] : place.path;
         if (isRecord(item)) return readDeclared(parser, syntax, item, { ...place, path });
-        throw notAnObject(parser, items, index, place);
+        throw objectExpected(parser, items, index, place);
       });
     },
   };
 }
 
-/** The parser of an object takes the token after the one that it was given for the object's first. */
-function notAnObject(parser: string, items: readonly unknown[], index: number, { path }: Place): VendorError {
+/** The error for an item other than an object. The vendor's parser skips one token first, and reports the one behind. */
+function objectExpected(
+  parser: string,
+  items: readonly unknown[],
+  index: number,
+  { path }: Place,
+): VendorError {
   if (Array.isArray(items[index])) {
     return failedAt(
       { path: [...path, index], what: "value" },
@@ -233,12 +238,12 @@ function notAnObject(parser: string, items: readonly unknown[], index: number, {
   return contentError(cursor, `[${parser}] Expected START_OBJECT but was: ${token}`);
 }
 
-/** Two numbers, neither of which has to be there. */
+/** Two optional numbers. */
 export const doubleBounds: Member = object("double_bounds", {
   members: { min: bound("max"), max: bound("min") },
 });
 
-/** @param other the bound that may have come before */
+/** @param other the bound that may precede it */
 function bound(other: "min" | "max"): Member {
   return {
     tokens: [NUMBER, STRING, NULL],
@@ -266,7 +271,7 @@ function bound(other: "min" | "max"): Member {
   };
 }
 
-/** Moments, as numbers or as the field's format has them. */
+/** Two optional moments, as numbers or in the field's format. */
 export const dateBounds: Member = object("bounds", { members: { min: moment(), max: moment() } });
 
 function moment(): Member {

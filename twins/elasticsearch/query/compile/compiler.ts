@@ -2,7 +2,7 @@
 
 import type { Sql } from "@offhook/log-store/sql";
 import type { QueryContext } from "../compiled-query.ts";
-import { tooManyClauses } from "../errors.ts";
+import { conversionError, tooManyClauses } from "../errors.ts";
 import { type Mark, termMark } from "../mark.ts";
 import type { Query } from "../syntax/query.ts";
 import { compileBool } from "./bool.ts";
@@ -18,8 +18,8 @@ import { compileNested } from "./nested.ts";
 import { compilePrefix, compileRegexp, compileWildcard } from "./patterns.ts";
 import { compileQueryStringQuery } from "./query-string.ts";
 import { compileRange } from "./range.ts";
-import { checkSearchable } from "./searchable.ts";
 import { compileSimpleQueryString } from "./simple-query-string.ts";
+import { targetOf } from "./target.ts";
 import { compileTerm } from "./term.ts";
 import { compileIds, compileTerms, compileTermsSet } from "./terms.ts";
 
@@ -193,4 +193,15 @@ export class Compiler {
         return compileFunctionScore(this, query, boost);
     }
   }
+}
+
+/** Refuses searches on fields whose mapping excludes them. @throws VendorError for a field with `index: false` that also has no usable doc values */
+function checkSearchable(context: QueryContext, name: string): void {
+  const target = targetOf(context, name, "whole");
+  if (!("field" in target) || target.field.mapping?.isSearchable !== false) return;
+  const lacking = target.field.type === "text" ? "indexed" : "indexed nor has doc values";
+  throw conversionError(
+    `Cannot search on field [${name}] since it is not ${lacking}.`,
+    "illegal_argument_exception",
+  );
 }

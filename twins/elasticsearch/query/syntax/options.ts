@@ -101,12 +101,6 @@ export function oneOf<T extends string>(
   };
 }
 
-/** Skips an option without effect in the twin, such as limits of an automaton. */
-export const ignoredOption: OptionReader<true> = (content) => {
-  content.skipChildren();
-  return true;
-};
-
 /** The options of every clause. */
 export const common = { boost: float, _name: text };
 
