@@ -1,4 +1,4 @@
-/** Requests to the twins of a sandbox, and what is said when they go wrong. */
+/** Requests to the twins of a sandbox, and the errors that explain their failures. */
 import { z } from "zod";
 
 export interface SandboxAddress {
@@ -10,7 +10,7 @@ export interface SandboxAddress {
   sandbox?: string;
 }
 
-/** A twin that could not be asked; the message says which, what came back, and what to do. */
+/** A failed request to a twin; the message says which twin, what it answered, and what to do. */
 export class SandboxError extends Error {
   override name = "SandboxError";
 }

@@ -1,4 +1,4 @@
-/** What a person on the telephone can hear at all. */
+/** The threshold of what a person on the telephone can hear. */
 
 /** Samples at least this loud are audible (about -40 dBFS). */
 const AUDIBLE_LEVEL = 330;

@@ -1,4 +1,4 @@
-/** What a call was: its outcome, its turns, its limits. */
+/** The report of a call: its outcome, its turns, its limits. */
 import type { Framing } from "./line.ts";
 import type { PacingReport } from "./pacer.ts";
 import type { CallerPlan } from "./steps.ts";
@@ -17,7 +17,7 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** A stretch of speech. Milliseconds of the caller's clock; `endMs` is after the last audible sample. */
+/** A turn of either side. Milliseconds of the caller's clock; `endMs` is after the last audible sample. */
 export type CallTurn =
   | { speaker: "caller"; sample: string; text: string; startMs: number; endMs: number; cutOff: boolean }
   | {
@@ -50,9 +50,9 @@ export interface CallReport {
   /** Wall-clock time from dialling to the first audio of the callee; `null` when none came. */
   setupMs: number | null;
   turns: CallTurn[];
-  /** What the caller did not come to do, in words. */
+  /** Steps the caller never reached, in words. */
   undone: string[];
-  /** What was to be said into the callee's turn, which was over before. */
+  /** Utterances meant to interrupt a callee's turn that had already ended. */
   missedInterruptions: string[];
   /** An odd number of bytes came: the callee's audio ended in the middle of a sample. */
   endedInsideSample: boolean;
@@ -60,18 +60,18 @@ export interface CallReport {
 }
 
 export interface CallLimits {
-  /** Longest call, in audio time; no more than this is listened to either. */
+  /** Maximum audio time, sent and received. */
   durationMs: number;
-  /** Audio time without any audio of the callee, in the middle of its turn, after which it has stalled. */
+  /** Audio time without any audio of the callee, in the middle of its turn, after which it counts as stalled. */
   stallMs: number;
-  /** The wall clock must agree: the callee's computing does not get faster with the call. */
+  /** The same in wall time; both must pass, because the callee computes no faster in a fast call. */
   stallWallMs: number;
   connectTimeoutMs: number;
-  /** Longest wait for the first audio, by the wall clock, of a caller who waits for the callee to begin. */
+  /** Wall time that a caller who lets the callee begin waits for the first audio. */
   answerTimeoutMs: number;
-  /** Unsent audio the network may hold; frames wait when it is more. */
+  /** Back-pressure: above this much unsent audio, frames wait. */
   waitingBytes: number;
-  /** How long the network may take nothing at all. */
+  /** Maximum time without the network accepting any audio. */
   blockedTimeoutMs: number;
 }
 

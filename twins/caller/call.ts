@@ -1,6 +1,6 @@
 /**
- * One simulated call: dials, sends 20 ms frames without pause, listens, acts, and reports. The clock is the audio
- * sent, so a call is the same call at any speed.
+ * One simulated call: dials, sends 20 ms frames without pause, listens, acts, and reports. The audio sent is the clock, so
+ * a call is the same at any speed.
  */
 import { CALLER_RATE, msToSamples, samplesToBytes, samplesToMs } from "@offhook/audio/pcm";
 import {
@@ -12,7 +12,7 @@ import {
   type CallTurn,
   type Outcome,
 } from "./call-report.ts";
-import { Dialogue, type SayStep } from "./dialogue.ts";
+import { type CallerAction, Dialogue, type SayStep } from "./dialogue.ts";
 import { type CalleeTurn, Hearing } from "./hearing.ts";
 import { Line, type LineEnd } from "./line.ts";
 import { FRAME_SAMPLES, Mouth, type SpokenAudio } from "./mouth.ts";
@@ -20,10 +20,10 @@ import { Pacer } from "./pacer.ts";
 import { CallRecorder } from "./recorder.ts";
 import { describeStep } from "./steps.ts";
 
-/** A callee that closes after so much nothing, its turn not over, was waited for in vain. */
+/** A callee that closes after sending nothing for this long in the middle of its turn had stalled. */
 const CLOSED_IN_STALL_MS = 10_000;
 
-/** Places one call and answers when it is over. Rejects only when the recording cannot be written. */
+/** Places one call; resolves when it is over. Rejects only when the recording cannot be written. */
 export async function placeCall(options: CallOptions): Promise<CallReport> {
   const hearing = await Hearing.create();
   try {
@@ -37,7 +37,7 @@ export async function placeCall(options: CallOptions): Promise<CallReport> {
   }
 }
 
-/** Why a call is over; set once, by what ended it. */
+/** Why a call ended; the first reason stands. */
 interface Verdict {
   outcome: Outcome;
   endedBy: "caller" | "callee";
@@ -57,10 +57,10 @@ class Call {
   #dialledAt = 0;
   /** The caller's clock. */
   #sentSamples = 0;
-  /** The utterance being said, and whether it interrupts. */
+  /** The utterance being said. */
   #saying: SayStep | undefined;
   #calleeTurn: Extract<CallTurn, { speaker: "callee" }> | undefined;
-  /** End of the caller's last utterance, until something is heard after it. */
+  /** End of the caller's last utterance, until the callee answers it. */
   #unansweredSince: number | undefined;
   #setupMs: number | null = null;
   #lastReceivedWallMs = 0;
@@ -76,7 +76,7 @@ class Call {
     this.#pacer = new Pacer({
       speed: options.speed ?? 1,
       sendFrame: () => this.#sendFrame(),
-      ticked: () => this.#watch(),
+      onTick: () => this.#checkLimits(),
     });
   }
 
@@ -87,15 +87,15 @@ class Call {
       this.#line = new Line(
         { url, framing, headers, connectTimeoutMs: this.#limits.connectTimeoutMs },
         {
-          opened: () => {
+          onOpen: () => {
             this.#lastSentWallMs = performance.now();
             this.#pacer.start();
           },
-          audio: (bytes) => this.#hear(bytes),
-          endRequested: () => this.#finish(this.#endedByCallee("the callee ended the call")),
-          violated: (what) =>
+          onAudio: (bytes) => this.#hear(bytes),
+          onEndRequest: () => this.#finish(this.#endedByCallee("the callee ended the call")),
+          onViolation: (what) =>
             this.#finish({ outcome: "protocol_violation", endedBy: "caller", reason: what }),
-          ended: resolve,
+          onEnd: resolve,
         },
       );
     });
@@ -109,42 +109,42 @@ class Call {
   #sendFrame(): boolean {
     const line = this.#line;
     if (line === undefined || line.waitingBytes > this.#limits.waitingBytes) return false;
-    if (this.#tooLong) this.#finish(this.#heardNothing ?? this.#timedOut());
+    if (this.#isTooLong) this.#finish(this.#heardNothing ?? this.#timedOut());
     else this.#act();
     if (this.#verdict !== undefined) return false;
     const { frame, spoken } = this.#mouth.nextFrame();
     line.send(samplesToBytes(frame));
-    this.#recorder?.sent(frame);
+    this.#recorder?.writeFrame(frame);
     this.#sentSamples += FRAME_SAMPLES;
     this.#lastSentWallMs = performance.now();
-    if (spoken !== undefined) this.#finishUtterance(spoken, false);
+    if (spoken !== undefined) this.#finishUtterance({ ...spoken, cutOff: false });
     return true;
   }
 
   #act(): void {
     const action = this.#dialogue.decide(this.#sentSamples, this.#hearing.turn);
-    if (action?.type === "say") this.#say(action.step, action.interrupting);
+    if (action?.type === "say") this.#say(action);
     if (action?.type === "hang-up") {
       const spoken = this.#mouth.stop();
-      if (spoken !== undefined) this.#finishUtterance(spoken, true);
+      if (spoken !== undefined) this.#finishUtterance({ ...spoken, cutOff: true });
       this.#finish(this.#endedByCaller());
     }
   }
 
-  #say(step: SayStep, interrupting: boolean): void {
+  #say({ step, interrupting }: Extract<CallerAction, { type: "say" }>): void {
     this.#saying = step;
     this.#mouth.say(step.utterance.pcm, this.#sentSamples);
     if (interrupting && this.#calleeTurn !== undefined) this.#calleeTurn.interrupted = true;
     const atMs = toMs(this.#sentSamples);
-    this.#tell({ type: "caller-speaks", text: step.utterance.text, atMs, interrupting });
+    this.#emit({ type: "caller-speaks", text: step.utterance.text, atMs, interrupting });
   }
 
-  #finishUtterance({ startSamples, endSamples }: SpokenAudio, cutOff: boolean): void {
+  #finishUtterance({ startSamples, endSamples, cutOff }: SpokenAudio & { cutOff: boolean }): void {
     if (this.#saying === undefined) return;
     const { name: sample, text } = this.#saying.utterance;
     this.#saying = undefined;
     this.#unansweredSince = endSamples;
-    this.#dialogue.finishedSpeaking(endSamples);
+    this.#dialogue.noteSpeechEnd(endSamples);
     const turn = {
       speaker: "caller",
       sample,
@@ -154,7 +154,7 @@ class Call {
       cutOff,
     } as const;
     this.#turns.push(turn);
-    this.#tell({ type: "caller-spoke", turn });
+    this.#emit({ type: "caller-spoke", turn });
   }
 
   #hear(bytes: Uint8Array): void {
@@ -162,10 +162,10 @@ class Call {
     this.#lastReceivedWallMs = performance.now();
     if (this.#setupMs === null) {
       this.#setupMs = Math.round(this.#lastReceivedWallMs - this.#dialledAt);
-      this.#tell({ type: "answered", setupMs: this.#setupMs });
+      this.#emit({ type: "answered", setupMs: this.#setupMs });
     }
     const { audio, events } = this.#hearing.push(bytes, this.#sentSamples);
-    this.#recorder?.received(audio);
+    this.#recorder?.bufferCallee(audio);
     for (const event of events) {
       if (event.type === "started") this.#calleeStarts(event.turn);
       else this.#calleeCommits(event.turn);
@@ -180,11 +180,11 @@ class Call {
     const startMs = toMs(turn.startSamples);
     this.#calleeTurn = { speaker: "callee", startMs, endMs: startMs, responseMs, interrupted: false };
     this.#turns.push(this.#calleeTurn);
-    this.#tell({ type: "callee-speaks", atMs: startMs, responseMs });
+    this.#emit({ type: "callee-speaks", atMs: startMs, responseMs });
   }
 
   #calleeCommits(turn: CalleeTurn): void {
-    this.#dialogue.calleeCommitted(turn);
+    this.#dialogue.noteCalleeTurn(turn);
     this.#closeCalleeTurn(turn.endSamples);
   }
 
@@ -193,21 +193,21 @@ class Call {
     if (turn === undefined) return;
     this.#calleeTurn = undefined;
     turn.endMs = toMs(endSamples);
-    this.#tell({ type: "callee-spoke", turn });
+    this.#emit({ type: "callee-spoke", turn });
   }
 
   #closeTurns(): void {
     const spoken = this.#mouth.stop();
-    if (spoken !== undefined) this.#finishUtterance(spoken, true);
+    if (spoken !== undefined) this.#finishUtterance({ ...spoken, cutOff: true });
     if (this.#hearing.turn !== undefined) this.#closeCalleeTurn(this.#hearing.turn.endSamples);
     this.#turns.sort((one, other) => one.startMs - other.startMs);
   }
 
-  /** Looks for the ends of a call that nobody brings about. */
-  #watch(): void {
+  /** Ends a call that stalls, blocks, or gets no answer. */
+  #checkLimits(): void {
     const { answerTimeoutMs, blockedTimeoutMs } = this.#limits;
     const now = performance.now();
-    if (this.#stalled(now)) {
+    if (this.#isStalled(now)) {
       this.#finish({ outcome: "stalled", endedBy: "caller", reason: STALL_REASON });
     } else if (now - this.#lastSentWallMs > blockedTimeoutMs) {
       const reason = `the callee took no audio for ${blockedTimeoutMs / 1000} s`;
@@ -217,12 +217,12 @@ class Call {
     }
   }
 
-  #stalled(wallMs: number): boolean {
+  #isStalled(wallMs: number): boolean {
     const { stallMs, stallWallMs } = this.#limits;
     return this.#quietInTurnMs > stallMs && wallMs - this.#lastReceivedWallMs > stallWallMs;
   }
 
-  /** How long nothing at all has come although the callee's turn is not over and the caller waits for its end. */
+  /** Time without any audio while the callee's turn is open and the caller waits for its end. */
   get #quietInTurnMs(): number {
     if (this.#hearing.turn === undefined || !this.#dialogue.awaitsReply) return 0;
     return toMs(this.#sentSamples - this.#hearing.lastReceivedAt);
@@ -233,10 +233,10 @@ class Call {
     return { outcome: "callee_no_answer", endedBy: "caller", reason: "nothing was heard of the callee" };
   }
 
-  /** Sent or received: a callee that sends much faster than real time is not listened to for ever. */
-  get #tooLong(): boolean {
-    const longest = msToSamples(this.#limits.durationMs, CALLER_RATE);
-    return this.#sentSamples >= longest || this.#hearing.receivedSamples > longest;
+  /** Limits received audio too, because a callee may send faster than real time. */
+  get #isTooLong(): boolean {
+    const maxSamples = msToSamples(this.#limits.durationMs, CALLER_RATE);
+    return this.#sentSamples >= maxSamples || this.#hearing.receivedSamples > maxSamples;
   }
 
   #timedOut(): Verdict {
@@ -262,7 +262,7 @@ class Call {
     if (end.type === "refused") {
       return { outcome: "callee_no_answer", endedBy: "callee", reason: end.reason };
     }
-    return this.#endedByCallee(`the callee closed the line (${closing(end.code, end.reason)})`);
+    return this.#endedByCallee(`the callee closed the line (${describeClose(end.code, end.reason)})`);
   }
 
   #finish(verdict: Verdict): void {
@@ -286,7 +286,7 @@ class Call {
     };
   }
 
-  #tell(event: CallEvent): void {
+  #emit(event: CallEvent): void {
     this.#options.onEvent?.(event);
   }
 }
@@ -294,7 +294,7 @@ class Call {
 const STALL_REASON =
   "the callee's turn never ended: it sent no silence after its speech, so both sides waited (1500 ms of received silence end a turn)";
 
-function closing(code: number, reason: string): string {
+function describeClose(code: number, reason: string): string {
   return reason === "" ? `code ${code}` : `code ${code}: ${reason}`;
 }
 

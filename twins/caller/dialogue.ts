@@ -1,4 +1,4 @@
-/** Who has the floor, and what the caller does with it. Times are the caller's clock: samples sent. */
+/** Decides when the caller has the floor and what to do then. Times are the caller's clock: samples sent. */
 import { CALLER_RATE, msToSamples } from "@offhook/audio/pcm";
 import type { CalleeTurn } from "./hearing.ts";
 import type { CallerPlan, CallerStep } from "./steps.ts";
@@ -7,7 +7,7 @@ export type SayStep = Extract<CallerStep, { type: "say" }>;
 
 export type CallerAction = { type: "say"; step: SayStep; interrupting: boolean } | { type: "hang-up" };
 
-/** How long a caller waits after the last reply before hanging up: the callee may have more to say. */
+/** Wait before hanging up after the last reply: the callee may have more to say. */
 const HANG_UP_HESITATION_MS = 500;
 const LAST_STEP: CallerStep = { type: "hang-up", when: "after-reply" };
 
@@ -15,10 +15,10 @@ export class Dialogue {
   readonly #steps: readonly CallerStep[];
   #next = 0;
   #mayAct: boolean;
-  /** When a hesitation is over. */
+  /** When the current hesitation ends. */
   #actAt: number | undefined;
   #speaking: { step: SayStep; since: number } | undefined;
-  /** End of the caller's last utterance; what the callee says after it is the reply. */
+  /** End of the caller's last utterance; later speech of the callee is the reply. */
   #finishedAt = -1;
   #missedInterruptions: string[] = [];
 
@@ -27,33 +27,33 @@ export class Dialogue {
     this.#mayAct = !waitForCalleeFirst;
   }
 
-  /** Steps not begun. Hanging up is not one: either side may do it. */
+  /** Steps not started, except for hanging up, which either side may do. */
   get remaining(): readonly CallerStep[] {
     return this.#steps.slice(this.#next).filter((step) => step.type === "say" || step.type === "stay-silent");
   }
 
-  /** Something must be heard before the next step. */
+  /** Whether the next step waits for the callee. */
   get awaitsReply(): boolean {
     return !this.#mayAct && this.#speaking === undefined;
   }
 
-  /** Utterances that were to interrupt the callee, which had finished before. */
+  /** Utterances meant to interrupt a callee's turn that had already ended. */
   get missedInterruptions(): readonly string[] {
     return this.#missedInterruptions;
   }
 
   /** The callee's turn is over. */
-  calleeCommitted(turn: CalleeTurn): void {
+  noteCalleeTurn(turn: CalleeTurn): void {
     if (this.#speaking === undefined && turn.endSamples > this.#finishedAt) this.#mayAct = true;
   }
 
-  /** The caller's utterance is over. @param endSamples its last audible sample */
-  finishedSpeaking(endSamples: number): void {
+  /** The caller's utterance is over. @param endSamples end of its last audible sample */
+  noteSpeechEnd(endSamples: number): void {
     this.#speaking = undefined;
     this.#finishedAt = endSamples;
   }
 
-  /** What to do now, if anything. @param calleeTurn the callee's turn that is not over */
+  /** The next action, if one is due. @param calleeTurn the callee's open turn */
   decide(now: number, calleeTurn: Readonly<CalleeTurn> | undefined): CallerAction | undefined {
     if (this.#speaking !== undefined) return this.#decideWhileSpeaking(this.#speaking, now);
     const step = this.#steps[this.#next] ?? LAST_STEP;
@@ -98,7 +98,7 @@ export class Dialogue {
 
   #hasFloor(now: number, calleeTurn: Readonly<CalleeTurn> | undefined, hesitationMs: number): boolean {
     if (this.#mayAct && calleeTurn !== undefined) {
-      // The callee goes on after all.
+      // The callee continues after its committed turn.
       this.#mayAct = false;
       this.#actAt = undefined;
     }

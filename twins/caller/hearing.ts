@@ -1,23 +1,23 @@
 /**
- * What the caller hears. Only received audio counts: a callee that sends nothing is neither speaking nor silent, so
- * its turn ends only when it has sent `COMMIT_SILENCE_MS` of silence.
+ * What the caller hears. Only received audio counts: a callee that sends nothing is neither speaking nor silent, so its
+ * turn ends only after it has sent `COMMIT_SILENCE_MS` of silence.
  */
 import { CALLER_RATE, msToSamples, SampleAligner } from "@offhook/audio/pcm";
 import { createSpeechDetector, type SpeechDetector } from "@offhook/audio/speech-detector";
 import { isAudible } from "./audible.ts";
 
-/** Silence in the received audio after which the callee's turn is over. */
+/** Received silence that ends the callee's turn. */
 export const COMMIT_SILENCE_MS = 1_500;
-/** Speech in the received audio that makes a turn: less is a click. */
+/** Received speech that starts a turn; less is a click. */
 const SPEECH_START_MS = 80;
-/** A sound this long before the detector's start of speech still belongs to the word. */
+/** Sound up to this long before the detected start still belongs to the word. */
 const ONSET_SAMPLES = msToSamples(200, CALLER_RATE);
 
-/** A stretch of speech of the callee. Positions are counted in samples the caller had sent (the caller's clock). */
+/** A turn of the callee. Positions are in samples that the caller had sent (the caller's clock). */
 export interface CalleeTurn {
-  /** When its first audible sample came. */
+  /** When its first audible sample arrived. */
   startSamples: number;
-  /** When its last audible sample so far came. */
+  /** When its latest audible sample arrived. */
   endSamples: number;
   /** Received audio since its first audible sample. */
   heardSamples: number;
@@ -29,7 +29,7 @@ export class Hearing {
   readonly #detector: SpeechDetector;
   readonly #aligner = new SampleAligner();
   #turn: (CalleeTurn & { startReceived: number }) | undefined;
-  /** A sound that may turn out to be the beginning of speech. */
+  /** A sound that may become the start of speech. */
   #onset: { atSamples: number; received: number } | undefined;
   #lastAudibleAt = 0;
   #lastReceivedAt = 0;
@@ -49,7 +49,7 @@ export class Hearing {
     this.#detector = detector;
   }
 
-  /** The callee's turn that is not yet over. */
+  /** The callee's open turn. */
   get turn(): Readonly<CalleeTurn> | undefined {
     return this.#turn;
   }
@@ -62,7 +62,7 @@ export class Hearing {
     return this.#detector.positionSamples;
   }
 
-  /** The caller's clock when audio, silence included, last came. */
+  /** The caller's clock when the latest audio (or silence) arrived. */
   get lastReceivedAt(): number {
     return this.#lastReceivedAt;
   }
@@ -70,7 +70,7 @@ export class Hearing {
   /**
    * Takes a piece of audio of any length.
    * @param now the caller's clock: samples sent so far
-   * @returns the samples it completed, and what they settled
+   * @returns the samples it completes, and the turn events in them
    */
   push(bytes: Uint8Array, now: number): { audio: Int16Array; events: HearingEvent[] } {
     this.#receivedBytes += bytes.byteLength;

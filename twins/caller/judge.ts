@@ -1,4 +1,4 @@
-/** Whether a call did what its scenario expects; each failure says what was expected and what was found. */
+/** Compares a call with the expectations of its scenario; each failure says what was expected and what was found. */
 import { containsWords, differences, fillIn, fillInAll, show } from "./match.ts";
 import { type ObservedCall, type ObservedToolCall, textsOf } from "./observed.ts";
 import type { DatabaseRows, RequestRecord } from "./sandbox-client.ts";
@@ -7,9 +7,9 @@ import type { Expectations } from "./scenario.ts";
 export interface Judgement {
   /** Empty: the call passed. */
   failures: string[];
-  /** Expectations nobody could witness, and why. */
+  /** Expectations that could not be checked, and why. */
   unchecked: string[];
-  /** Rows of the database that were asked for, as they were found. */
+  /** The database rows that the expectations select. */
   databaseRows: { table: string; rows: Record<string, unknown>[] }[];
 }
 
@@ -17,9 +17,9 @@ export interface JudgeOptions {
   expect: Expectations;
   call: ObservedCall;
   speed: number;
-  /** Rows of the database; absent without the database twin. */
+  /** Selects database rows; absent without the database twin. */
   rowsOf?: (table: string, where: Record<string, string>) => Promise<DatabaseRows>;
-  /** What a twin was asked during the call; absent without twins. */
+  /** Lists the requests to a twin during the call; absent without twins. */
   requestsOf?: (service: string) => Promise<RequestRecord[]>;
 }
 
@@ -38,7 +38,7 @@ export async function judge(options: JudgeOptions): Promise<Judgement> {
   return judgement;
 }
 
-/** How the call went and ended, as the caller knows it. */
+/** Judges the course and the end of the call from the caller's own report. */
 function judgeCourse(expect: Expectations, { report, runtime }: ObservedCall, judgement: Judgement): void {
   const { failures, unchecked } = judgement;
   if (report.outcome !== expect.outcome) {
@@ -111,7 +111,7 @@ function judgeSpeech(expect: Expectations, call: ObservedCall, { failures, unche
 function judgeHeard(wanted: readonly string[], heard: readonly string[]): string[] {
   const fits =
     wanted.length === heard.length && wanted.every((part, at) => containsWords(heard[at] ?? "", part));
-  return fits ? [] : [`heard: expected ${quoted(wanted)}, found ${quoted(heard)}`];
+  return fits ? [] : [`heard: expected ${formatQuotes(wanted)}, found ${formatQuotes(heard)}`];
 }
 
 function judgeSaid(
@@ -129,7 +129,7 @@ function judgeSaid(
       continue;
     }
     const at = said.findIndex((one, index) => index >= next && containsWords(one, text));
-    if (at === -1) failures.push(`said: expected "${text}", found ${quoted(said.slice(next))}`);
+    if (at === -1) failures.push(`said: expected "${text}", found ${formatQuotes(said.slice(next))}`);
     else next = at;
   }
   return failures;
@@ -156,7 +156,7 @@ function judgeToolCalls(expect: Expectations, call: ObservedCall, { failures, un
         ]),
       );
     } else {
-      failures.push(`tool_calls: expected ${listed(wantedNames)}, found ${listed(names)}`);
+      failures.push(`tool_calls: expected ${formatNames(wantedNames)}, found ${formatNames(names)}`);
     }
   }
   if (runtime === undefined || reported === undefined) return;
@@ -164,7 +164,7 @@ function judgeToolCalls(expect: Expectations, call: ObservedCall, { failures, un
   const made = toolCalls.map(({ name }) => name).sort();
   if (told.join() !== made.join()) {
     failures.push(
-      `the engine should be told of each tool call: expected ${listed(made)}, found ${listed(told)}`,
+      `the engine should be told of each tool call: expected ${formatNames(made)}, found ${formatNames(told)}`,
     );
   }
 }
@@ -190,7 +190,7 @@ async function judgeDatabase(
       databaseRows.push({ table, rows });
       if (total !== count) {
         failures.push(
-          `database: ${table} ${show(columns)}: expected ${counted(count)}, found ${counted(total)}`,
+          `database: ${table} ${show(columns)}: expected ${formatCount(count)}, found ${formatCount(total)}`,
         );
       }
     }
@@ -225,14 +225,14 @@ function lastResults(toolCalls: readonly ObservedToolCall[]): Map<string, unknow
   return new Map(toolCalls.map(({ name, result }) => [name, result]));
 }
 
-function counted(count: number): string {
+function formatCount(count: number): string {
   return count === 1 ? "1 row" : `${count} rows`;
 }
 
-function listed(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   return names.length === 0 ? "none" : names.join(", ");
 }
 
-function quoted(texts: readonly string[]): string {
+function formatQuotes(texts: readonly string[]): string {
   return texts.length === 0 ? "nothing" : texts.map((text) => `"${text}"`).join(", ");
 }

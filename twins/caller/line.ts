@@ -8,30 +8,30 @@ import { z } from "zod";
 
 export type Framing = "binary" | "json";
 
-/** How a line came to its end. */
+/** How a line ended. */
 export type LineEnd =
-  /** It never opened: nobody listens there, the upgrade was answered with an HTTP status, or not at all. */
+  /** It never opened: no listener, an HTTP status instead of the upgrade, or no answer. */
   | { type: "refused"; reason: string }
-  /** It was open and is closed now; 1006 when it broke without a closing handshake. */
+  /** It was open and closed; 1006 without a closing handshake. */
   | { type: "closed"; code: number; reason: string };
 
 export interface LineListener {
-  opened(): void;
-  /** A piece of audio, any number of bytes. */
-  audio(bytes: Uint8Array): void;
-  /** The callee asked for the end of the call (`{"type":"end"}`). */
-  endRequested(): void;
-  /** The callee broke the rules of the framing; nothing is read after it. */
-  violated(what: string): void;
-  /** Nothing follows this. */
-  ended(end: LineEnd): void;
+  onOpen(): void;
+  /** A piece of audio of any length in bytes. */
+  onAudio(bytes: Uint8Array): void;
+  /** The callee asked to end the call (`{"type":"end"}`). */
+  onEndRequest(): void;
+  /** The callee violated the framing; nothing is read afterwards. */
+  onViolation(what: string): void;
+  /** The last event. */
+  onEnd(end: LineEnd): void;
 }
 
 export interface LineOptions {
   url: string;
   framing: Framing;
   headers: Record<string, string>;
-  /** Longest wait for the upgrade. */
+  /** Maximum wait for the upgrade. */
   connectTimeoutMs: number;
 }
 
@@ -66,7 +66,7 @@ export class Line {
     });
     this.#socket.on("open", () => {
       this.#opened = true;
-      listener.opened();
+      listener.onOpen();
     });
     this.#socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     this.#socket.on("unexpected-response", (_request, response) => {
@@ -84,7 +84,7 @@ export class Line {
     return this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** Bytes handed over and not yet taken by the network. */
+  /** Bytes sent and not yet accepted by the network. */
   get waitingBytes(): number {
     return this.#socket.bufferedAmount;
   }
@@ -96,39 +96,39 @@ export class Line {
     else this.#socket.send(JSON.stringify({ type: "audio", audio: frame.toString("base64") }));
   }
 
-  /** Ends the call from this side; `ended` follows within two seconds. */
+  /** Ends the call from this side; `onEnd` follows within two seconds. */
   hangUp(): void {
     if (this.open && this.#framing === "json") this.#socket.send(JSON.stringify({ type: "end" }));
-    this.#shut(NORMAL_CLOSURE, "");
+    this.#closeSocket(NORMAL_CLOSURE, "");
   }
 
   #receive(data: RawData, isBinary: boolean): void {
     if (this.#violated) return;
     const bytes = bytesOf(data);
-    if (this.#framing === "binary") this.#receiveBare(bytes, isBinary);
+    if (this.#framing === "binary") this.#receiveBinary(bytes, isBinary);
     else this.#receiveJson(bytes, isBinary);
   }
 
-  #receiveBare(bytes: Buffer, isBinary: boolean): void {
-    if (isBinary) this.#listener.audio(bytes);
-    else this.#violation(`a text frame came where only audio may: ${quote(bytes)}`);
+  #receiveBinary(bytes: Buffer, isBinary: boolean): void {
+    if (isBinary) this.#listener.onAudio(bytes);
+    else this.#rejectMessage(`a text frame came where only audio may: ${quote(bytes)}`);
   }
 
   #receiveJson(bytes: Buffer, isBinary: boolean): void {
     const message = jsonMessageSchema.safeParse(isBinary ? undefined : parseJson(bytes));
-    if (isBinary) this.#violation("a binary frame came where only JSON may");
-    else if (!message.success) this.#violation(`a message is neither audio nor end: ${quote(bytes)}`);
-    else if (message.data.type === "end") this.#listener.endRequested();
-    else this.#listener.audio(Buffer.from(message.data.audio, "base64"));
+    if (isBinary) this.#rejectMessage("a binary frame came where only JSON may");
+    else if (!message.success) this.#rejectMessage(`a message is neither audio nor end: ${quote(bytes)}`);
+    else if (message.data.type === "end") this.#listener.onEndRequest();
+    else this.#listener.onAudio(Buffer.from(message.data.audio, "base64"));
   }
 
-  #violation(what: string): void {
+  #rejectMessage(what: string): void {
     this.#violated = true;
-    this.#shut(UNSUPPORTED_DATA, "protocol violation");
-    this.#listener.violated(what);
+    this.#closeSocket(UNSUPPORTED_DATA, "protocol violation");
+    this.#listener.onViolation(what);
   }
 
-  #shut(code: number, reason: string): void {
+  #closeSocket(code: number, reason: string): void {
     if (this.#end !== undefined || this.#socket.readyState === WebSocket.CLOSING) return;
     this.#socket.close(code, reason);
     const forced = setTimeout(() => this.#socket.terminate(), CLOSE_TIMEOUT_MS);
@@ -140,7 +140,7 @@ export class Line {
     this.#end = this.#opened
       ? { type: "closed", code, reason }
       : { type: "refused", reason: this.#refusal || "the connection was closed" };
-    this.#listener.ended(this.#end);
+    this.#listener.onEnd(this.#end);
   }
 }
 

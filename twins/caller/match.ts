@@ -1,7 +1,7 @@
-/** Comparing what came with what a scenario expects: parts of texts, parts of objects, `*` for any text. */
+/** Compares values with what a scenario expects: parts of texts, parts of objects, `*` for any text. */
 import { matchesParts } from "@offhook/platform/base/star-pattern";
 
-/** Whether `wanted` is a part of `text`, whatever the case and the punctuation. */
+/** Whether `text` contains `wanted`, ignoring case and punctuation. */
 export function containsWords(text: string, wanted: string): boolean {
   return ` ${words(text)} `.includes(` ${words(wanted)} `);
 }
@@ -14,9 +14,9 @@ function words(text: string): string {
 }
 
 /**
- * Where `found` is not what `wanted` asks for, as `path: expected …, found …`; empty when it is. Objects may have more
- * members than asked for, lists may not have more items. A `*` in a text stands for any text; `{{tool.path}}` for what
- * that tool's result has there, whose own stars are stars.
+ * The differences between `found` and `wanted`, each as `path: expected …, found …`. Objects may have further members,
+ * lists no further items. In a text `*` stands for any text, and `{{tool.path}}` for a value from that tool's result, in
+ * which a star is literal.
  */
 export function differences(
   wanted: unknown,
@@ -35,7 +35,9 @@ export function differences(
     );
   }
   const same =
-    typeof wanted === "string" && typeof found === "string" ? fits(wanted, found, results) : wanted === found;
+    typeof wanted === "string" && typeof found === "string"
+      ? matchesPattern(wanted, found, results)
+      : wanted === found;
   return same ? [] : [difference(path, wanted, found)];
 }
 
@@ -43,13 +45,13 @@ function difference(path: string, wanted: unknown, found: unknown): string {
   return `${path}: expected ${show(wanted)}, found ${show(found)}`;
 }
 
-/** A value as it is shown in a sentence. */
+/** Formats a value for a message. */
 export function show(value: unknown): string {
   return value === undefined ? "nothing" : JSON.stringify(value);
 }
 
-/** Whether a text is the wanted one, whose `*` stand for any text. */
-function fits(wanted: string, found: string, results: ReadonlyMap<string, unknown>): boolean {
+/** Whether a text matches a pattern in which `*` stands for any text. */
+function matchesPattern(wanted: string, found: string, results: ReadonlyMap<string, unknown>): boolean {
   return matchesParts(
     found,
     wanted.split("*").map((part) => fillIn(part, results).text),
@@ -58,7 +60,7 @@ function fits(wanted: string, found: string, results: ReadonlyMap<string, unknow
 
 /**
  * Fills `{{tool.path}}` with a value from the last result of that tool.
- * @returns the text, and the places nothing stands for
+ * @returns the text, and the places without a value
  */
 export function fillIn(
   text: string,
@@ -77,7 +79,7 @@ export function fillIn(
   return { text: filled, missing };
 }
 
-/** Does so in every text of a JSON value. */
+/** Applies `fillIn` to every text of a JSON value. */
 export function fillInAll(
   value: unknown,
   results: ReadonlyMap<string, unknown>,

@@ -1,4 +1,4 @@
-/** The caller's microphone: gives 20 ms of audio after another, an utterance while one is being said, else silence. */
+/** The caller's microphone: frames of 20 ms, from the current utterance or else silence. */
 import { CALLER_RATE, FRAME_MS, msToSamples } from "@offhook/audio/pcm";
 import { isAudible } from "./audible.ts";
 
@@ -6,9 +6,9 @@ export const FRAME_SAMPLES = msToSamples(FRAME_MS, CALLER_RATE);
 const SILENT_FRAME = new Int16Array(FRAME_SAMPLES);
 
 export interface SpokenAudio {
-  /** Clock of the caller (samples sent) at the first audible sample. */
+  /** The caller's clock (samples sent) at the first audible sample. */
   startSamples: number;
-  /** Clock of the caller after the last audible sample. */
+  /** The caller's clock after the last audible sample. */
   endSamples: number;
 }
 
@@ -21,7 +21,7 @@ export class Mouth {
     return this.#pcm !== undefined;
   }
 
-  /** Begins an utterance with the next frame. @param now the caller's clock */
+  /** Starts an utterance with the next frame. @param now the caller's clock */
   say(pcm: Int16Array, now: number): void {
     this.#pcm = pcm;
     this.#position = 0;
@@ -34,13 +34,13 @@ export class Mouth {
     if (pcm === undefined) return { frame: SILENT_FRAME };
     const part = pcm.subarray(this.#position, this.#position + FRAME_SAMPLES);
     this.#position += part.length;
-    const frame = part.length === FRAME_SAMPLES ? part : padded(part);
+    const frame = part.length === FRAME_SAMPLES ? part : padToFrame(part);
     if (this.#position < pcm.length) return { frame };
     this.#pcm = undefined;
     return { frame, spoken: audiblePart(pcm, this.#startedAt) };
   }
 
-  /** Falls silent. @returns what was said of the utterance */
+  /** Stops speaking. @returns the spoken part of the utterance */
   stop(): SpokenAudio | undefined {
     const said = this.#pcm?.subarray(0, this.#position);
     this.#pcm = undefined;
@@ -54,7 +54,7 @@ function audiblePart(pcm: Int16Array, startedAt: number): SpokenAudio {
   return { startSamples: startedAt + Math.max(first, 0), endSamples: startedAt + last + 1 };
 }
 
-function padded(part: Int16Array): Int16Array {
+function padToFrame(part: Int16Array): Int16Array {
   const frame = new Int16Array(FRAME_SAMPLES);
   frame.set(part);
   return frame;

@@ -1,12 +1,12 @@
-/** One call put together from its witnesses: what the caller heard, what the runtime wrote down, what the engine was told. */
+/** Combines the three records of one call: the caller's report, the runtime's rows, the engine's events. */
 import type { CallReport, CallTurn } from "./call-report.ts";
 import type { EngineEvent, RuntimeCall, RuntimeMessage } from "./sandbox-client.ts";
 
 export interface ObservedTurn {
   speaker: "caller" | "assistant";
-  /** What was said; `null` when nobody wrote it down. */
+  /** What was said; `null` when no record has it. */
   text: string | null;
-  /** Times of the caller's clock. */
+  /** By the caller's clock. */
   startMs: number;
   endMs: number;
   /** From the caller's last audible sample to the first one heard; `null` when the turn answers nothing. */
@@ -20,7 +20,7 @@ export interface ObservedToolCall {
   result: unknown;
 }
 
-/** What the runtime wrote down; only the twin shows it. */
+/** The runtime's rows of a call; only the twin exposes them. */
 export interface RuntimeRecord {
   call: RuntimeCall;
   messages: RuntimeMessage[];
@@ -30,9 +30,9 @@ export interface ObservedCall {
   report: CallReport;
   turns: ObservedTurn[];
   toolCalls: ObservedToolCall[];
-  /** `undefined`: the runtime is not the twin, so its side is not known. */
+  /** `undefined`: the runtime is not the twin. */
   runtime: RuntimeRecord | undefined;
-  /** Tool calls the engine was told of; `undefined` without an engine. */
+  /** Tool calls reported to the engine; `undefined` without an engine. */
   reported: ObservedToolCall[] | undefined;
 }
 
@@ -57,7 +57,7 @@ export function textsOf({ runtime }: ObservedCall, role: "user" | "assistant"): 
   return (runtime?.messages ?? []).filter((message) => message.role === role).map(({ text }) => text);
 }
 
-/** A tool's answer: JSON where it is, the bare text where it is not. */
+/** Parses a tool's answer as JSON, or else returns its text. */
 export function readResult(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -77,14 +77,14 @@ function turnsOf(report: CallReport, messages: readonly RuntimeMessage[]): Obser
   }));
 }
 
-/** Which utterances of the assistant were heard in which turn: those nearest in time, in order. */
+/** Assigns the assistant's utterances to the callee's turns: each to the nearest in time, in order. */
 function assistantTexts(
   turns: readonly CallTurn[],
   messages: readonly RuntimeMessage[],
 ): Map<CallTurn, string[]> {
   const heard = turns.filter(({ speaker }) => speaker === "callee");
   const texts = new Map<CallTurn, string[]>();
-  // The two clocks count the same audio but do not begin together, and a busy machine moves them apart.
+  // Both clocks count the same audio, but start at different times and drift apart on a busy machine.
   let offsetMs: number | undefined;
   let first = 0;
   for (const { role, text, start_ms } of messages) {

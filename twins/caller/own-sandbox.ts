@@ -1,12 +1,12 @@
-/** A sandbox made for one run, so that runs side by side never see one another. */
+/** A sandbox created for one run, so that parallel runs are isolated from one another. */
 import { z } from "zod";
 import { ask, keyHeader, type SandboxAddress } from "./ask.ts";
 
 export interface OwnSandbox {
   address: Required<SandboxAddress>;
-  /** The variables by which code under test finds its twins. */
+  /** The environment variables that point code under test at these twins. */
   environment: Record<string, string>;
-  /** Ends it and everything in it. */
+  /** Deletes the sandbox and everything in it. */
   remove(): Promise<void>;
 }
 
@@ -15,10 +15,10 @@ const description = z.object({
   twins: z.array(z.object({ environment: z.record(z.string(), z.string()) })),
 });
 
-/** It ends by itself when nobody ended it. */
+/** Time to live of a sandbox that is never removed. */
 const MAX_RUN_SECONDS = 3_600;
 
-/** Makes a sandbox with the services of the environment file. @throws SandboxError */
+/** Creates a sandbox with the services of the environment file. @throws SandboxError */
 export async function createSandbox({
   baseUrl,
   apiKey,

@@ -1,36 +1,36 @@
 /**
- * When the next frames are due. A 20 ms interval of Node delivers about 92 % of real time, so frames are counted
- * against the wall clock: a late tick sends all that has become due meanwhile.
+ * Paces frames by the wall clock. A 20 ms interval in Node delivers about 92 % of real time, so frames are counted
+ * against the clock: a late tick sends every frame that is due.
  */
 import { FRAME_MS } from "@offhook/audio/pcm";
 
 export interface PacerOptions {
   /** How many times faster than real time. */
   speed: number;
-  /** Sends one frame; `false`: it could not be sent and is tried again at the next tick. */
+  /** Sends one frame; `false`: it could not be sent, and the next tick tries again. */
   sendFrame(): boolean;
   /** Called after each tick. */
-  ticked(): void;
+  onTick(): void;
 }
 
-/** How well the frames kept to their time; all in milliseconds of the wall clock, except `slippedMs`. */
+/** Timing of the frames, in milliseconds of wall time except for `slippedMs`. */
 export interface PacingReport {
   frames: number;
   latenessP50Ms: number;
   latenessP99Ms: number;
   latenessMaxMs: number;
-  /** Frames sent more than one frame's length after they were due. */
+  /** Frames sent more than one frame length late. */
   lateFrames: number;
-  /** Audio time given up because the process was held up for longer than `MAX_BEHIND_MS` of it. */
+  /** Audio time skipped because the process was more than `MAX_CATCH_UP_MS` behind. */
   slippedMs: number;
-  /** Speed really kept. */
+  /** The speed achieved. */
   speed: number;
 }
 
-/** Timers below this are not worth their cost; several frames then go out in one tick. */
+/** Shorter timers are not worth their cost: several frames go out in one tick instead. */
 const MIN_TICK_MS = 2;
-/** Audio time that may be caught up in one go. What is beyond is not sent late: the call goes on from now. */
-const MAX_BEHIND_MS = 1_000;
+/** Maximum audio time to catch up at once; a longer backlog is skipped, and pacing restarts from now. */
+const MAX_CATCH_UP_MS = 1_000;
 
 export class Pacer {
   readonly #options: PacerOptions;
@@ -80,7 +80,7 @@ export class Pacer {
   }
 
   #tick(): void {
-    this.#giveUpWhatIsTooLate();
+    this.#skipOverdueFrames();
     while (this.#running && this.#nextDueAt() <= performance.now()) {
       const latenessMs = performance.now() - this.#nextDueAt();
       if (!this.#options.sendFrame()) break;
@@ -89,7 +89,7 @@ export class Pacer {
       this.#sentSinceAnchor += 1;
       this.#frames += 1;
     }
-    this.#options.ticked();
+    this.#options.onTick();
     if (!this.#running) return;
     const waitMs = Math.max(MIN_TICK_MS, this.#nextDueAt() - performance.now());
     this.#timer = setTimeout(() => this.#tick(), waitMs);
@@ -99,9 +99,9 @@ export class Pacer {
     return this.#firstDueAt + this.#sentSinceAnchor * this.#frameWallMs;
   }
 
-  #giveUpWhatIsTooLate(): void {
+  #skipOverdueFrames(): void {
     const behindMs = (performance.now() - this.#nextDueAt()) * this.#options.speed;
-    if (behindMs <= MAX_BEHIND_MS) return;
+    if (behindMs <= MAX_CATCH_UP_MS) return;
     this.#slippedMs += behindMs;
     this.#firstDueAt = performance.now();
     this.#sentSinceAnchor = 0;
@@ -118,8 +118,8 @@ class LatenessHistogram {
 
   add(latenessMs: number): void {
     const bucket = Math.floor(latenessMs / LatenessHistogram.#BUCKET_MS);
-    const kept = Math.min(Math.max(bucket, 0), LatenessHistogram.#BUCKETS - 1);
-    this.#counts[kept] = (this.#counts[kept] ?? 0) + 1;
+    const clamped = Math.min(Math.max(bucket, 0), LatenessHistogram.#BUCKETS - 1);
+    this.#counts[clamped] = (this.#counts[clamped] ?? 0) + 1;
     this.#total += 1;
     this.#maxMs = Math.max(this.#maxMs, latenessMs);
   }

@@ -1,6 +1,6 @@
 /**
- * Writes a call to a stereo WAV as it happens (caller left, callee right), so that its length costs no memory. The
- * callee is heard when its audio comes; what comes faster than real time is played out in order.
+ * Streams a call to a stereo WAV file (caller left, callee right), so memory does not grow with its length. The callee's
+ * audio is placed when it arrives; audio faster than real time is queued and played out in order.
  */
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -9,9 +9,9 @@ import wavefile from "wavefile";
 
 const RIFF_SIZE_AT = 4;
 const DATA_SIZE_AT = 40;
-/** Audio of the callee not yet played out that is kept; more is not recorded. */
+/** Maximum queued audio of the callee; more is not recorded. */
 const MAX_AHEAD_SAMPLES = 60 * CALLER_RATE;
-/** Collected before it is written. */
+/** Bytes collected before each write. */
 const BLOCK_BYTES = 256 * 1024;
 
 export class CallRecorder {
@@ -24,7 +24,7 @@ export class CallRecorder {
   #writing: Promise<unknown> = Promise.resolve();
   #failure: Error | undefined;
 
-  /** @throws when the file cannot be made */
+  /** @throws when the file cannot be created */
   static async open(path: string): Promise<CallRecorder> {
     await mkdir(dirname(path), { recursive: true });
     const recorder = new CallRecorder(await open(path, "w"));
@@ -36,8 +36,8 @@ export class CallRecorder {
     this.#file = file;
   }
 
-  /** A frame the caller sent; the callee's audio of the same moment is written with it. */
-  sent(caller: Int16Array): void {
+  /** Writes a frame of the caller, together with the callee's queued audio. */
+  writeFrame(caller: Int16Array): void {
     const callee = this.#takeAhead(caller.length);
     const both = new Int16Array(caller.length * 2);
     for (const [at, sample] of caller.entries()) {
@@ -48,9 +48,9 @@ export class CallRecorder {
     this.#write(samplesToBytes(both));
   }
 
-  /** Audio that came from the callee. */
-  received(callee: Int16Array): void {
-    // Silence is what is there anyway: kept, a burst of it would push later speech out of its time.
+  /** Queues audio of the callee. */
+  bufferCallee(callee: Int16Array): void {
+    // Trailing silence is the default anyway; queued, a burst of it would delay later speech.
     const last = callee.findLastIndex((sample) => sample !== 0);
     if (last === -1 || this.#aheadSamples > MAX_AHEAD_SAMPLES) return;
     this.#ahead.push(callee.slice(0, last + 1));

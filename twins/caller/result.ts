@@ -1,4 +1,4 @@
-/** The result of a run as `npm run dial -- --json` prints it. */
+/** The result of a run, as printed by `npm run dial -- --json`. */
 import type { Outcome } from "./call-report.ts";
 import type { ObservedToolCall, ObservedTurn } from "./observed.ts";
 import type { ScenarioRun } from "./run-scenario.ts";
@@ -12,15 +12,15 @@ export interface CallResult {
   turns: ObservedTurn[];
   toolCalls: ObservedToolCall[];
   failures: string[];
-  /** What the agent reported, the twins were asked and was said, in time order; `null` without an engine. */
+  /** Agent reports, requests to twins and utterances in time order; `null` without an engine. */
   trace: TraceLine[] | null;
 }
 
 export interface RunResult {
-  /** The scenario's name; of several, all names. */
+  /** The names of the scenarios, separated by commas. */
   scenario: string;
   passed: boolean;
-  /** In the order in which they were placed; of several scenarios each call names its own. */
+  /** In the order of dialling; with several scenarios each call names its own. */
   calls: (CallResult & { scenario?: string })[];
 }
 

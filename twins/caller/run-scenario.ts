@@ -1,4 +1,4 @@
-/** A scenario from dialling to verdict: what the command line, the demo and the replay tests run. */
+/** Runs a scenario from dialling to verdict, for the command line, the demo and the replay tests. */
 import { placeCall } from "./call.ts";
 import { CALL_LIMITS, type CallEvent, type CallLimits, type CallReport } from "./call-report.ts";
 import { judge } from "./judge.ts";
@@ -16,20 +16,20 @@ import { type Scenario, ScenarioError } from "./scenario-file.ts";
 
 export type ScenarioEvent =
   | CallEvent
-  /** The runtime is the twin: it shows what is said. Its call was created, or changed. */
+  /** The runtime twin's call was created or changed. */
   | { type: "runtime-call"; call: RuntimeCall }
-  /** Something the runtime wrote down: an utterance, a tool call, a tool result. */
+  /** The runtime recorded an utterance, a tool call or a tool result. */
   | { type: "message"; message: RuntimeMessage }
-  /** Something the engine was told. */
+  /** The engine received an event. */
   | { type: "event"; event: EngineEvent };
 
 export interface RunOptions {
   /** Address of the agent's voice channel. */
   url: string;
-  /** Default: what the scenario says, else binary. */
+  /** Default: the scenario's, or else binary. */
   framing?: Framing;
   speed?: number;
-  /** The twins behind the agent; without them the call is judged by its audio alone. */
+  /** The twins behind the agent; without them only the audio is judged. */
   sandbox?: SandboxClient | undefined;
   headers?: Record<string, string>;
   limits?: Partial<CallLimits>;
@@ -41,39 +41,42 @@ export interface ScenarioRun extends ObservedCall {
   scenario: Scenario;
   passed: boolean;
   failures: string[];
-  /** Expectations nobody could witness, and why. */
+  /** Expectations that could not be checked, and why. */
   unchecked: string[];
-  /** Rows of the database that the expectations asked for, as they were found. */
+  /** The database rows that the expectations select. */
   databaseRows: { table: string; rows: Record<string, unknown>[] }[];
   simulationId: string | undefined;
-  /** What the agent reported, what the twins were asked and what was said, in time order; `undefined` without an engine. */
+  /** Agent reports, requests to twins and utterances in time order; `undefined` without an engine. */
   trace: TraceLine[] | undefined;
 }
 
-/** How long the twins' side may take to see the end of a call that is over for the caller. */
+/** Time for the twins to see the end of a call that has ended for the caller. */
 const SETTLE_MS = 5_000;
-/** For arming, connecting and judging. */
+/** Time for arming, connecting and judging. */
 const AROUND_CALL_SECONDS = 120;
-/** The longest that a twin takes. */
+/** Maximum `ttl_seconds` that a twin accepts. */
 const MAX_FAULT_SECONDS = 86_400;
 
-/** @throws SandboxError when the twins cannot be asked, ScenarioError when the script is refused; a call that goes wrong is a result */
+/**
+ * Runs one scenario. A failed call is a result, not an error.
+ * @throws SandboxError when the twins do not answer, ScenarioError when they refuse the scenario's rows, faults or script
+ */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioRun> {
   const { sandbox, speed = 1 } = options;
-  await giveRows(sandbox, scenario);
-  const disarm = await armFaults(sandbox, scenario, secondsArmed(options));
+  await addGivenRows(sandbox, scenario);
+  const disarm = await armFaults(sandbox, scenario, faultTtlSeconds(options));
   try {
-    return await runArmed(scenario, options, speed);
+    return await placeAndJudge(scenario, options, speed);
   } finally {
     await disarm();
   }
 }
 
-/** The call itself, with everything in place. */
-async function runArmed(scenario: Scenario, options: RunOptions, speed: number): Promise<ScenarioRun> {
+/** Places the call and judges it; rows and faults are in place. */
+async function placeAndJudge(scenario: Scenario, options: RunOptions, speed: number): Promise<ScenarioRun> {
   const { sandbox } = options;
-  const asked = await newestRequests(sandbox, scenario);
-  const witness = sandbox?.has("engine") ? await Witness.of(sandbox, scenario, options.onEvent) : undefined;
+  const newestSeqs = await newestRequestSeqs(sandbox, scenario);
+  const witness = sandbox?.has("engine") ? await Witness.open(sandbox, scenario, options.onEvent) : undefined;
   let report: CallReport;
   let call: ObservedCall;
   try {
@@ -89,13 +92,13 @@ async function runArmed(scenario: Scenario, options: RunOptions, speed: number):
     });
     call = observe(report, await witness?.runtimeRecord(), await witness?.events());
   } finally {
-    await witness?.dismiss();
+    await witness?.close();
   }
   const { failures, unchecked, databaseRows } = await judge({
     expect: scenario.expect,
     call,
     speed,
-    ...(sandbox ? { requestsOf: (twin) => sandbox.requests(twin, asked.get(twin) ?? 0) } : {}),
+    ...(sandbox ? { requestsOf: (twin) => sandbox.requests(twin, newestSeqs.get(twin) ?? 0) } : {}),
     ...(sandbox?.has("postgres") ? { rowsOf: sandbox.databaseRows.bind(sandbox) } : {}),
   });
   return {
@@ -110,8 +113,8 @@ async function runArmed(scenario: Scenario, options: RunOptions, speed: number):
   };
 }
 
-/** @throws ScenarioError when a twin does not take the rows, or there is none */
-async function giveRows(sandbox: SandboxClient | undefined, { given, file }: Scenario): Promise<void> {
+/** @throws ScenarioError when a twin refuses the rows, or there are no twins */
+async function addGivenRows(sandbox: SandboxClient | undefined, { given, file }: Scenario): Promise<void> {
   for (const [service, data] of Object.entries(given)) {
     if (sandbox === undefined) throw new ScenarioError(`${file}: given: there are no twins to take the rows`);
     try {
@@ -123,15 +126,16 @@ async function giveRows(sandbox: SandboxClient | undefined, { given, file }: Sce
   }
 }
 
-/** How long faults outlive a caller that is killed: as long as its call could have taken, with what comes before and after. */
-function secondsArmed({ limits, speed = 1 }: RunOptions): number {
+/** Time to live of a fault: the maximum duration of its run, so that faults of a killed caller expire. */
+function faultTtlSeconds({ limits, speed = 1 }: RunOptions): number {
   const { durationMs } = { ...CALL_LIMITS, ...limits };
   return Math.min(Math.ceil(durationMs / 1000 / Math.min(speed, 1)) + AROUND_CALL_SECONDS, MAX_FAULT_SECONDS);
 }
 
 /**
- * @param ttlSeconds after which a twin removes a fault that says nothing of it itself
- * @returns what takes them back @throws ScenarioError when a twin does not take a fault, or there is none
+ * @param ttlSeconds of a fault that names none itself
+ * @returns disarms the faults
+ * @throws ScenarioError when a twin refuses a fault, or there are no twins
  */
 async function armFaults(
   sandbox: SandboxClient | undefined,
@@ -146,11 +150,11 @@ async function armFaults(
     if (sandbox === undefined) throw new ScenarioError(`${file}: faults: there are no twins to have them`);
     try {
       for (const fault of wanted) {
-        const bounded =
+        const withTtl =
           typeof fault === "object" && fault !== null && !Array.isArray(fault)
             ? { ttl_seconds: ttlSeconds, ...fault }
             : fault;
-        armed.push({ service, id: await sandbox.armFault(service, bounded) });
+        armed.push({ service, id: await sandbox.armFault(service, withTtl) });
       }
     } catch (error) {
       await disarm();
@@ -161,8 +165,8 @@ async function armFaults(
   return disarm;
 }
 
-/** By twin, the last request before the call; of those that the scenario expects something of. */
-async function newestRequests(
+/** The sequence number of the last request before the call, for each twin whose requests the scenario checks. */
+async function newestRequestSeqs(
   sandbox: SandboxClient | undefined,
   { expect }: Scenario,
 ): Promise<Map<string, number>> {
@@ -172,8 +176,8 @@ async function newestRequests(
   return newest;
 }
 
-/** @throws ScenarioError when the runtime does not take the rules */
-async function giveScript(
+/** @throws ScenarioError when the runtime refuses the rules */
+async function addScript(
   sandbox: SandboxClient,
   simulationId: string,
   { brain, file }: Scenario,
@@ -186,7 +190,15 @@ async function giveScript(
   }
 }
 
-/** The twins' side of one call. */
+interface WitnessParts {
+  sandbox: SandboxClient;
+  simulationId: string;
+  /** Whether the runtime is the twin and has a script for the simulation. */
+  scripted: boolean;
+  onEvent: RunOptions["onEvent"];
+}
+
+/** Observes one call from the twins' side. */
 class Witness {
   readonly simulationId: string;
   readonly #sandbox: SandboxClient;
@@ -195,26 +207,21 @@ class Witness {
   #toolCalls = 0;
   #reported = 0;
   #ended = false;
-  #changed: () => void = () => undefined;
+  #onChange: () => void = () => undefined;
 
-  /** Opens a simulation for one call and gives the runtime's brain its script. */
-  static async of(
+  /** Creates a simulation for one call and uploads its script to the runtime. */
+  static async open(
     sandbox: SandboxClient,
     scenario: Scenario,
     onEvent: RunOptions["onEvent"],
   ): Promise<Witness> {
     const simulationId = await sandbox.createSimulation(scenario.name);
     const scripted = sandbox.has("vapi");
-    if (scripted) await giveScript(sandbox, simulationId, scenario);
-    return new Witness(sandbox, simulationId, scripted, onEvent);
+    if (scripted) await addScript(sandbox, simulationId, scenario);
+    return new Witness({ sandbox, simulationId, scripted, onEvent });
   }
 
-  private constructor(
-    sandbox: SandboxClient,
-    simulationId: string,
-    scripted: boolean,
-    onEvent: RunOptions["onEvent"],
-  ) {
+  private constructor({ sandbox, simulationId, scripted, onEvent }: WitnessParts) {
     this.#sandbox = sandbox;
     this.simulationId = simulationId;
     this.#scripted = scripted;
@@ -226,17 +233,17 @@ class Witness {
       call: (call) => {
         this.#ended = call.status === "ended";
         onEvent?.({ type: "runtime-call", call });
-        this.#changed();
+        this.#onChange();
       },
       event: (event) => {
         this.#reported += 1;
-        this.#changed();
+        this.#onChange();
         onEvent?.({ type: "event", event });
       },
     });
   }
 
-  /** What the runtime wrote down, once it is complete; `undefined` when the call went to another runtime. */
+  /** The runtime's rows, once complete; `undefined` when another runtime took the call. */
   async runtimeRecord(): Promise<RuntimeRecord | undefined> {
     if (!this.#scripted || (await this.#sandbox.calls(this.simulationId)).length === 0) return undefined;
     await this.#until(() => this.#ended && this.#reported >= this.#toolCalls);
@@ -253,26 +260,26 @@ class Witness {
     return this.#sandbox.trace(this.simulationId);
   }
 
-  async dismiss(): Promise<void> {
+  async close(): Promise<void> {
     this.#unlisten();
     await this.#sandbox.endSimulation(this.simulationId);
     if (this.#scripted) await this.#sandbox.removeScript(this.simulationId);
   }
 
-  /** Waits for a change that makes it true, or gives up. */
+  /** Waits until the condition is true, at most `SETTLE_MS`. */
   #until(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const giveUp = setTimeout(() => this.#settle(resolve, giveUp), SETTLE_MS);
-      this.#changed = () => {
+      this.#onChange = () => {
         if (condition()) this.#settle(resolve, giveUp);
       };
-      this.#changed();
+      this.#onChange();
     });
   }
 
   #settle(resolve: () => void, timer: NodeJS.Timeout): void {
     clearTimeout(timer);
-    this.#changed = () => undefined;
+    this.#onChange = () => undefined;
     resolve();
   }
 }

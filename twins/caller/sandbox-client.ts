@@ -1,6 +1,6 @@
 /**
- * What the caller's side asks of the twins: simulations at the engine, scripts and transcripts at the runtime, rows at
- * the database. Bodies: the control plane's `/sim/data` and the engine's vendor API.
+ * The caller's client of the twins: simulations of the engine, scripts and transcripts of the runtime, rows of the
+ * database. Uses the control plane's `/sim/data` and the engine's vendor API.
  */
 import { z } from "zod";
 import { ask, keyHeader, request, type SandboxAddress, SandboxError } from "./ask.ts";
@@ -8,7 +8,7 @@ import { WatchStream } from "./watch-stream.ts";
 
 export { type SandboxAddress, SandboxError };
 
-/** The twins a call is watched through. */
+/** The twins through which a call is observed. */
 export type Service = "vapi" | "engine" | "postgres";
 
 const page = z.object({ rows: z.array(z.record(z.string(), z.unknown())), total: z.number() });
@@ -41,19 +41,19 @@ const traceEntry = z.looseObject({
   service: z.string(),
 });
 
-/** What a twin was asked, as `/sim/requests` shows it. */
+/** A request to a twin, as in `/sim/requests`. */
 export type RequestRecord = z.infer<typeof requestRecord>;
-/** A line of the engine's trace; what else it says depends on its source. */
+/** A line of the engine's trace; further members depend on its source. */
 export type TraceLine = z.infer<typeof traceEntry>;
-/** A call as the runtime knows it. */
+/** The runtime's row of a call. */
 export type RuntimeCall = z.infer<typeof callRow>;
-/** Something said or done in a call, as the runtime knows it; times in the call's audio time. */
+/** The runtime's row of an utterance or tool call; in media time. */
 export type RuntimeMessage = z.infer<typeof messageRow>;
-/** `total` counts all of them; `rows` are the first thousand. */
+/** `total` counts all matching rows; `rows` has the first thousand. */
 export type DatabaseRows = z.infer<typeof page>;
 export type EngineEvent = z.infer<typeof engineEvent>;
 
-/** What happens in one simulation, as it happens. */
+/** Receives the changes of one simulation as they happen. */
 export interface SimulationListener {
   message?(message: RuntimeMessage): void;
   call?(call: RuntimeCall): void;
@@ -68,14 +68,14 @@ export class SandboxClient {
   readonly #services: ReadonlySet<Service>;
   readonly #streams: WatchStream[];
   readonly #listeners = new Map<string, SimulationListener>();
-  /** What is taken back when a call is cut short. */
-  readonly #lent = {
+  /** What `withdraw` has to undo when a run is cut short. */
+  readonly #cleanup = {
     faults: new Map<string, string>(),
     simulations: new Set<string>(),
     scripts: new Set<string>(),
   };
 
-  /** Finds out which twins there are and watches them. @throws SandboxError */
+  /** Discovers the twins and watches them. @throws SandboxError */
   static async connect(address: SandboxAddress): Promise<SandboxClient> {
     const full = { sandbox: "dev", ...address, baseUrl: address.baseUrl.replace(/(?<!\/)\/+$/, "") };
     const present = await Promise.all(SERVICES.map((service) => isServed(full, service)));
@@ -91,7 +91,7 @@ export class SandboxClient {
       .filter((service) => services.has(service))
       .map((service) => {
         const url = `${controlUrl(address, service)}/sim/watch`;
-        return new WatchStream(url, keyHeader(address), ({ table, row }) => this.#changed(table, row));
+        return new WatchStream(url, keyHeader(address), ({ table, row }) => this.#notifyListener(table, row));
       });
   }
 
@@ -103,58 +103,58 @@ export class SandboxClient {
   async createSimulation(scenario: string): Promise<string> {
     const body = await this.#ask("POST", `${this.#vendorUrl("engine")}/simulations`, { scenario });
     const { id } = z.object({ id: z.string() }).parse(body);
-    this.#lent.simulations.add(id);
+    this.#cleanup.simulations.add(id);
     return id;
   }
 
-  /** Ends a simulation: what the twins are asked later is not in its trace. */
+  /** Ends a simulation; later requests to twins are not in its trace. */
   async endSimulation(simulationId: string): Promise<void> {
-    this.#lent.simulations.delete(simulationId);
+    this.#cleanup.simulations.delete(simulationId);
     await this.#ask("POST", `${this.#simulationUrl(simulationId)}/end`);
   }
 
-  /** What the agent reported, what the twins were asked and what was said, in time order. */
+  /** Agent reports, requests to twins and utterances, in time order. */
   async trace(simulationId: string): Promise<TraceLine[]> {
     const answer = await this.#ask("GET", `${this.#simulationUrl(simulationId)}/trace`);
     return z.object({ trace: z.array(traceEntry) }).parse(answer).trace;
   }
 
-  /** Adds rows to a twin's tables. @throws SandboxError with every problem when one of them is refused */
+  /** Adds rows to a twin's tables. @throws SandboxError listing every problem when a row is refused */
   async addRows(service: string, data: Record<string, unknown[]>): Promise<void> {
     await this.#ask("POST", `${controlUrl(this.#address, service)}/sim/data`, { data });
   }
 
-  /** Arms a fault at a twin. @returns its id @throws SandboxError when it is refused */
+  /** Arms a fault of a twin. @returns its id @throws SandboxError when the twin refuses it */
   async armFault(service: string, fault: unknown): Promise<string> {
     const body = await this.#ask("POST", `${controlUrl(this.#address, service)}/sim/faults`, fault);
     const { id } = z.object({ id: z.string() }).parse(body);
-    this.#lent.faults.set(id, service);
+    this.#cleanup.faults.set(id, service);
     return id;
   }
 
   async disarmFault(service: string, id: string): Promise<void> {
-    this.#lent.faults.delete(id);
+    this.#cleanup.faults.delete(id);
     await this.#ask("DELETE", `${controlUrl(this.#address, service)}/sim/faults/${id}`);
   }
 
-  /** What the code under test asked of a twin after a request: the first thousand of them. */
+  /** The first thousand requests to a twin after `sinceSeq`. */
   async requests(service: string, sinceSeq: number): Promise<RequestRecord[]> {
     return (await this.#requestPage(service, { since: String(sinceSeq), limit: String(PAGE_ROWS) })).requests;
   }
 
-  /** Number of the request that a twin was asked last. */
+  /** The sequence number of the latest request to a twin. */
   async newestRequest(service: string): Promise<number> {
     return (await this.#requestPage(service, { limit: "1" })).newest_seq;
   }
 
   async addScript(simulationId: string, rules: unknown): Promise<void> {
-    this.#lent.scripts.add(simulationId);
+    this.#cleanup.scripts.add(simulationId);
     const data = { scripts: [{ simulation_id: simulationId, rules }] };
     await this.#ask("POST", `${controlUrl(this.#address, "vapi")}/sim/data`, { data });
   }
 
   async removeScript(simulationId: string): Promise<void> {
-    this.#lent.scripts.delete(simulationId);
+    this.#cleanup.scripts.delete(simulationId);
     const body = { entity_type: "scripts", key: simulationId };
     await this.#ask("DELETE", `${controlUrl(this.#address, "vapi")}/sim/data`, body);
   }
@@ -163,7 +163,7 @@ export class SandboxClient {
     return z.array(callRow).parse((await this.#rows("vapi", "calls", { simulation_id: simulationId })).rows);
   }
 
-  /** What was said and done, in order. */
+  /** The messages of a simulation, in order. */
   async messages(simulationId: string): Promise<RuntimeMessage[]> {
     const { rows } = await this.#rows("vapi", "messages", { simulation_id: simulationId });
     return z
@@ -183,20 +183,20 @@ export class SandboxClient {
     }
   }
 
-  /** Rows of a table of the database that have these values. */
+  /** Database rows with these column values. */
   databaseRows(table: string, where: Record<string, string>): Promise<DatabaseRows> {
     return this.#rows("postgres", table, where);
   }
 
-  /** Listens to one simulation until the returned function is called. */
+  /** Listens to one simulation. @returns stops listening */
   listen(simulationId: string, listener: SimulationListener): () => void {
     this.#listeners.set(simulationId, listener);
     return () => this.#listeners.delete(simulationId);
   }
 
-  /** Takes back what calls that are still under way have armed, opened and brought. @throws SandboxError */
+  /** Removes the faults, simulations and scripts of calls that still run. @throws SandboxError */
   async withdraw(): Promise<void> {
-    const { faults, simulations, scripts } = this.#lent;
+    const { faults, simulations, scripts } = this.#cleanup;
     await Promise.all([
       ...[...faults].map(([id, service]) => this.disarmFault(service, id)),
       ...[...simulations].map((id) => this.endSimulation(id)),
@@ -208,7 +208,7 @@ export class SandboxClient {
     for (const stream of this.#streams) stream.close();
   }
 
-  #changed(table: string, row: Record<string, unknown> | undefined): void {
+  #notifyListener(table: string, row: Record<string, unknown> | undefined): void {
     const listener = this.#listeners.get(String(row?.simulation_id));
     if (listener === undefined) return;
     if (table === "messages") listener.message?.(messageRow.parse(row));
@@ -237,7 +237,7 @@ export class SandboxClient {
   }
 
   #ask(method: string, url: string, body?: unknown): Promise<unknown> {
-    // The key goes to the control plane alone.
+    // Only the control plane gets the key.
     const isControl = url.startsWith(`${this.#address.baseUrl}/c/`);
     return ask(method, url, isControl ? keyHeader(this.#address) : {}, body);
   }

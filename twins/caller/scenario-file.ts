@@ -1,4 +1,4 @@
-/** Reads scenarios from their files; what is wrong is said with file, line and what would be right. */
+/** Reads scenario files; problems name file, line and what would be right. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { SampleLibrary } from "@offhook/audio/sample-library";
@@ -11,14 +11,14 @@ import type { CallerPlan, CallerStep } from "./steps.ts";
 export interface Scenario {
   name: string;
   description: string;
-  /** File it was read from. */
+  /** Path of its file. */
   file: string;
-  /** The framing it asks for. */
+  /** The framing it requires, if any. */
   framing: Framing | undefined;
   plan: CallerPlan;
-  /** Rows by service and table that have to be there before the call. */
+  /** Rows to add before the call, by service and table. */
   given: ScenarioFile["given"];
-  /** By service what goes wrong in the call. */
+  /** Faults to arm before the call, by service. */
   faults: ScenarioFile["faults"];
   /** Rules of the scripted brain, as they stand in the file. */
   brain: Record<string, unknown>[];
@@ -44,8 +44,8 @@ export function listScenarioFiles(folder: string): Map<string, string> {
 }
 
 /**
- * The scenarios that are meant: names of files in `folder`, paths of files or folders, or `all`.
- * @throws ScenarioError naming those there are
+ * Resolves scenarios: names of files in `folder`, paths of files or folders, or `all`.
+ * @throws ScenarioError listing the known scenarios
  */
 export function findScenarioFiles(wanted: readonly string[], folder: string): string[] {
   const known = listScenarioFiles(folder);
@@ -62,7 +62,7 @@ export function findScenarioFiles(wanted: readonly string[], folder: string): st
   });
 }
 
-/** @throws ScenarioError listing everything that is wrong */
+/** @throws ScenarioError listing every problem */
 export function readScenario(file: string, samples: SampleLibrary): Scenario {
   const lines = new LineCounter();
   let text: string;
@@ -85,7 +85,7 @@ export function readScenario(file: string, samples: SampleLibrary): Scenario {
   if (!parsed.success || problems.length > 0) {
     throw new ScenarioError(
       problems
-        .map(({ path, message }) => at(lineOf(document, lines, path), `${shown(path)}${message}`))
+        .map(({ path, message }) => at(lineOf(document, lines, path), `${formatPath(path)}${message}`))
         .join("\n"),
     );
   }
@@ -132,7 +132,7 @@ interface Problem {
   message: string;
 }
 
-/** What the schema cannot know: the samples there are, and the file's own name. */
+/** Problems that the schema cannot find: unknown samples, and a name that differs from the file's. */
 function problemsOf(content: ScenarioFile, file: string, samples: SampleLibrary): Problem[] {
   const known = new Set(samples.all().map((sample) => sample.name));
   const problems: Problem[] = content.caller.turns.flatMap(({ say }, index) => {
@@ -158,21 +158,21 @@ function problemsOfIssue(issue: z.core.$ZodIssue): Problem[] {
   }));
 }
 
-/** The members the schema knows at a path, when it is an object there. */
+/** The keys that the schema allows at a path; `undefined` when it has no object there. */
 function knownKeys(path: readonly PropertyKey[]): string[] | undefined {
   let here: unknown = scenarioSchema;
   for (const step of path) {
-    here = inner(here);
+    here = unwrap(here);
     if (!isRecord(here)) return undefined;
     if (isRecord(here.shape)) here = here.shape[String(step)];
     else if (here.element !== undefined) here = here.element;
   }
-  here = inner(here);
+  here = unwrap(here);
   return isRecord(here) && isRecord(here.shape) ? Object.keys(here.shape) : undefined;
 }
 
-/** What stands inside optional and default wrappers. */
-function inner(schema: unknown): unknown {
+/** The schema inside optional and default wrappers. */
+function unwrap(schema: unknown): unknown {
   let here = schema;
   while (isRecord(here) && isRecord(here.def) && here.def.innerType !== undefined) here = here.def.innerType;
   return here;
@@ -182,7 +182,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** Line of the innermost node of a path that stands in the file. */
+/** Line of the innermost node of a path that exists in the file. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let length = path.length; length >= 0; length--) {
     const node = document.getIn(path.slice(0, length), true);
@@ -191,7 +191,7 @@ function lineOf(document: Document, lines: LineCounter, path: readonly PropertyK
   return 1;
 }
 
-function shown(path: readonly PropertyKey[]): string {
+function formatPath(path: readonly PropertyKey[]): string {
   if (path.length === 0) return "";
   const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
   return `${text.replace(/^\./, "")}: `;

@@ -1,4 +1,4 @@
-/** The shape of a scenario: what the caller does, what the scripted brain answers, what must come of it. */
+/** The schema of a scenario: what the caller does, what the scripted brain answers, what the call must lead to. */
 import { z } from "zod";
 import { OUTCOMES } from "./call-report.ts";
 
@@ -14,15 +14,15 @@ const SAY_DETAILS = ["after_ms", "interrupt_after_ms", "hang_up_after_ms"] as co
 /** One thing the caller does; exactly one of `say`, `stay_silent` and `hang_up`. */
 const turn = z
   .strictObject({
-    /** Name of a sample, said when the callee's turn is over. */
+    /** Name of a sample to say when the callee's turn is over. */
     say: name.optional(),
-    /** Hesitation before it is said; default 200. */
+    /** Hesitation before it; default 200. */
     after_ms: ms.optional(),
-    /** Say it into the callee's turn, when this much of it has been heard. */
+    /** Interrupt the callee's turn after this much of it. */
     interrupt_after_ms: ms.optional(),
-    /** Hang up in the middle of it, when this much of it has been said. */
+    /** Hang up in the middle of the utterance, after this much of it. */
     hang_up_after_ms: ms.optional(),
-    /** Milliseconds; or until the callee ends the call. */
+    /** Milliseconds, or until the callee ends the call. */
     stay_silent: z.union([ms, z.literal("until_hang_up")]).optional(),
     hang_up: z.enum(["at_once", "after_reply"]).optional(),
   })
@@ -43,50 +43,50 @@ const turn = z
 
 const expectedToolCall = z.strictObject({
   tool: z.string().min(1),
-  /** Members that must be among the arguments; `*` in a text stands for any. */
+  /** Members that the arguments must have; `*` in a text stands for any text. */
   arguments: json.optional(),
-  /** Members that must be in the result. */
+  /** Members that the result must have. */
   result: json.optional(),
 });
 
 const expectedRows = z.strictObject({
   table: z.string().min(1),
-  /** Columns a row must have; texts may use `{{tool.path}}`. */
+  /** Column values of the rows to count; texts may use `{{tool.path}}`. */
   where: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
   count: z.number().int().min(0),
 });
 
-/** What a twin was asked during the call. */
+/** Requests to a twin during the call. */
 const expectedRequests = z.strictObject({
   /** Service name, such as postgres. */
   twin: z.string().min(1),
-  /** Members that a record of `/sim/requests` must have; `*` in a text stands for any, `{{tool.path}}` is filled in. */
+  /** Members of the `/sim/requests` records to count; `*` in a text stands for any text, `{{tool.path}}` is filled in. */
   where: json.default({}),
   count: z.number().int().min(0),
 });
 
-/** What must come of the call. What is not named is not checked, except that nothing may be left undone. */
+/** What the call must lead to. Members that are not named are not checked; a completed call must reach every step. */
 const expectations = z.strictObject({
   outcome: z.enum(OUTCOMES).default("completed"),
   ended_by: z.enum(["caller", "callee"]).optional(),
   /** The runtime's own reason, such as silence-timed-out. */
   ended_reason: z.string().optional(),
-  /** How the callee closes the line; default 1000. */
+  /** Close code of the callee; default 1000. */
   close_code: z.number().int().optional(),
   /** All tool calls, in order. */
   tool_calls: z.array(expectedToolCall).optional(),
-  /** What the runtime understood of the caller: all of it in order, each a part of an utterance. */
+  /** The recognised utterances of the caller, all of them in order; each entry is a part of one. */
   heard: z.array(z.string().min(1)).optional(),
-  /** Parts of what the assistant said, in order; other things may be said between. `{{tool.path}}` is filled in. */
+  /** Parts of what the assistant said, in order, with gaps allowed. `{{tool.path}}` is filled in. */
   said: z.array(z.string().min(1)).optional(),
   not_said: z.array(z.string().min(1)).optional(),
-  /** How often the caller talked into the assistant's turn on purpose. */
+  /** How often the caller interrupted the assistant on purpose. */
   interruptions: z.number().int().min(0).optional(),
-  /** Longest time from the caller's last audible sample to the first one heard, in any turn; judged at speed 1. */
+  /** Maximum time from the caller's last audible sample to the first one heard, in any turn; judged at speed 1 only. */
   response_ms: ms.optional(),
-  /** Rows of the database when the call is over. */
+  /** Database rows after the call. */
   database: z.array(expectedRows).optional(),
-  /** What the twins were asked, as their journals have it. */
+  /** Requests to the twins, from their journals. */
   requests: z.array(expectedRequests).optional(),
 });
 
@@ -99,11 +99,11 @@ export const scenarioSchema = z.strictObject({
     wait_for_callee_first: z.boolean().default(true),
     turns: z.array(turn).min(1).max(100),
   }),
-  /** Rows by service and table, added before the call; the twins check them. */
+  /** Rows to add before the call, by service and table; the twins validate them. */
   given: z.record(z.string(), z.record(z.string(), z.array(json))).default({}),
-  /** Faults by service, armed before the call and taken back after it; the twins check them. */
+  /** Faults to arm before the call and disarm after it, by service; the twins validate them. */
   faults: z.record(z.string(), z.array(json)).default({}),
-  /** Rules of the scripted brain; the runtime twin checks them. */
+  /** Rules of the scripted brain; the runtime twin validates them. */
   brain: z.array(json).min(1),
   expect: expectations.prefault({}),
 });

@@ -1,34 +1,34 @@
-/** What a caller does in a call, step by step, once the names of samples have become audio. */
+/** The steps of a caller, with sample names resolved to audio. */
 import type { Sample } from "@offhook/audio/sample-library";
 
-/** Something said: a sample of the library. */
+/** A sample that the caller says. */
 export type Utterance = Pick<Sample, "name" | "text" | "pcm">;
 
 export type CallerStep =
   | {
       type: "say";
       utterance: Utterance;
-      /** Hesitation before it is said, once it is the caller's turn. */
+      /** Hesitation once it is the caller's turn. */
       afterMs: number;
-      /** Do not wait for the end of the callee's turn: speak when this much of it has been heard. */
+      /** Interrupt the callee's turn after this much of it. */
       interruptAfterMs?: number;
-      /** Hang up in the middle, when this much of it has been said. */
+      /** Hang up in the middle of the utterance, after this much of it. */
       hangUpAfterMs?: number;
     }
   /** Says nothing for a while, whatever the callee does. */
   | { type: "stay-silent"; forMs: number }
-  /** Says nothing any more: the callee has to end the call. */
+  /** Stays silent until the callee ends the call. */
   | { type: "await-hang-up" }
   | { type: "hang-up"; when: "at-once" | "after-reply" };
 
 export interface CallerPlan {
-  /** Begin only when the callee has spoken and its turn is over. */
+  /** Start only after the callee's first turn. */
   waitForCalleeFirst: boolean;
-  /** When they are used up the caller waits for the reply to the last one and hangs up. */
+  /** After the last one the caller waits for the reply and hangs up. */
   steps: readonly CallerStep[];
 }
 
-/** One line that says what a step is, for reports. */
+/** Describes a step in one line, for reports. */
 export function describeStep(step: CallerStep): string {
   switch (step.type) {
     case "say":

@@ -1,4 +1,4 @@
-/** A twin's `GET /sim/watch`, read for as long as it is wanted; it is opened again when the twin ends it. */
+/** Reads a twin's `GET /sim/watch` until closed; reopens the stream when the twin ends it. */
 import { z } from "zod";
 
 const change = z.object({ table: z.string(), row: z.record(z.string(), z.unknown()).optional() });
@@ -6,13 +6,13 @@ const change = z.object({ table: z.string(), row: z.record(z.string(), z.unknown
 export type WatchedChange = z.infer<typeof change>;
 
 export class WatchStream {
-  /** Settles when changes are seen from now on. Rejects when the stream cannot be opened. */
+  /** Resolves once every further change will be seen; rejects when the stream cannot be opened. */
   readonly ready: Promise<void>;
   readonly #abort = new AbortController();
 
-  constructor(url: string, headers: Record<string, string>, changed: (change: WatchedChange) => void) {
+  constructor(url: string, headers: Record<string, string>, onChange: (change: WatchedChange) => void) {
     this.ready = new Promise((resolve, reject) => {
-      void this.#run(url, headers, changed, resolve).catch(reject);
+      void this.#run(url, headers, onChange, resolve).catch(reject);
     });
   }
 
@@ -23,7 +23,7 @@ export class WatchStream {
   async #run(
     url: string,
     headers: Record<string, string>,
-    changed: (change: WatchedChange) => void,
+    onChange: (change: WatchedChange) => void,
     ready: () => void,
   ): Promise<void> {
     const { signal } = this.#abort;
@@ -33,9 +33,9 @@ export class WatchStream {
         if (!response.ok || response.body === null) {
           throw new Error(`${new URL(url).pathname} answered HTTP ${response.status}`);
         }
-        for await (const { event, data } of eventsOf(response.body)) {
+        for await (const { event, data } of readEvents(response.body)) {
           if (event === "ready") ready();
-          if (event === "change") changed(change.parse(JSON.parse(data)));
+          if (event === "change") onChange(change.parse(JSON.parse(data)));
         }
       }
     } catch (error) {
@@ -45,7 +45,9 @@ export class WatchStream {
 }
 
 /** Server-Sent Events of a body (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
+async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<{ event: string; data: string }> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of body) {

@@ -18,7 +18,7 @@ test("an interruption begins at the first frame after so much of the callee's tu
 test("a callee that finished before it could be interrupted is answered as usual, and the interruption is missed", () => {
   const step = { type: "say", utterance, afterMs: 200, interruptAfterMs: 1_000 } as const;
   const dialogue = new Dialogue({ waitForCalleeFirst: true, steps: [step] });
-  dialogue.calleeCommitted({ startSamples: 0, endSamples: samples(700), heardSamples: samples(700) });
+  dialogue.noteCalleeTurn({ startSamples: 0, endSamples: samples(700), heardSamples: samples(700) });
   expect(dialogue.decide(samples(3_000), undefined)).toBeUndefined();
   expect(dialogue.decide(samples(3_200), undefined)).toEqual({ type: "say", step, interrupting: false });
   expect(dialogue.missedInterruptions).toEqual([utterance.text]);

@@ -25,7 +25,7 @@ function pacerAt(speed: number) {
     sent.frames += 1;
     return true;
   };
-  const pacer = new Pacer({ speed, sendFrame, ticked: () => undefined });
+  const pacer = new Pacer({ speed, sendFrame, onTick: () => undefined });
   pacer.start();
   return { pacer, sent };
 }
