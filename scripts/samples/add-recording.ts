@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CALLER_RATE, samplesToBytes } from "@offhook/audio/pcm";
 import { resample } from "@offhook/audio/resample";
 import { sampleFile, sampleNameSchema } from "@offhook/audio/sample-library";
-import { asSample } from "@offhook/audio/sample-shape";
+import { normaliseRecording } from "@offhook/audio/sample-shape";
 import type { Recording } from "@offhook/audio/wav";
 import { isMap, isSeq, parseDocument } from "yaml";
 import { parseUtterances, plainText, UTTERANCES_FILE } from "./utterances.ts";
@@ -42,7 +42,7 @@ export function addRecording(
   if (present.sounds.some((one) => one.name === utterance.name)) {
     throw new Error(`${utterance.name} is a sound in ${file}; take another name`);
   }
-  const pcm = asSample(resample(recording.samples, recording.sampleRate, CALLER_RATE));
+  const pcm = normaliseRecording(resample(recording.samples, recording.sampleRate, CALLER_RATE));
   const document = parseDocument(source);
   const utterances = document.get("utterances");
   if (!isSeq(utterances)) throw new Error(`${file}: utterances must be a list`);

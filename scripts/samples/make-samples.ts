@@ -17,7 +17,7 @@ import {
   sampleFile,
   sha256Of,
 } from "@offhook/audio/sample-library";
-import { asSample, trimEdges } from "@offhook/audio/sample-shape";
+import { normaliseRecording, trimEdges } from "@offhook/audio/sample-shape";
 import { chords, whiteNoise } from "@offhook/audio/testing/sounds";
 import { INTERNAL_RATE, type Synthesis } from "@offhook/vapi/providers/provider";
 import {
@@ -93,7 +93,7 @@ async function speak({ text, voice }: Utterance, synthesis: Synthesis): Promise<
     if (typeof part !== "string") pieces.push(silence(part.pause_ms, CALLER_RATE));
     else pieces.push(trimEdges(await speakPart(part, voice, synthesis)));
   }
-  return asSample(concatSamples(...pieces));
+  return normaliseRecording(concatSamples(...pieces));
 }
 
 async function speakPart(text: string, voice: string, synthesis: Synthesis): Promise<Int16Array> {

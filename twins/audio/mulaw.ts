@@ -5,12 +5,12 @@ const CLIP = 32_635;
 
 const DECODED = Int16Array.from({ length: 256 }, (_, code) => expand(code));
 
-/** One byte a sample. */
+/** One byte per sample. */
 export function encodeMulaw(samples: Int16Array): Uint8Array {
   return Uint8Array.from(samples, compress);
 }
 
-/** One PCM16 sample a byte. */
+/** One PCM16 sample per byte. */
 export function decodeMulaw(bytes: Uint8Array): Int16Array {
   return Int16Array.from(bytes, (code) => DECODED[code] ?? 0);
 }

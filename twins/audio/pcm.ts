@@ -1,46 +1,45 @@
 /**
- * Mono PCM16: conversions between bytes and samples, and the arithmetic on samples that several parts need.
- * On the wire PCM16 is little-endian; in memory it is an `Int16Array` in the machine's order.
+ * Mono PCM16: conversion between bytes and samples, and common arithmetic on samples. On the wire PCM16 is little-endian;
+ * in memory it is an `Int16Array` in the machine's byte order.
  */
 import { endianness } from "node:os";
 
 export const BYTES_PER_SAMPLE = 2;
 
-/** Samples per second of callers' audio and of every shipped sample. */
+/** Sample rate of callers' audio and of every shipped sample. */
 export const CALLER_RATE = 24_000;
 
-/** Length of the frames a telephone line is cut into. */
+/** Length of a telephone line's frames. */
 export const FRAME_MS = 20;
 
 const MACHINE_IS_LITTLE_ENDIAN = endianness() === "LE";
 
 /**
- * Reads little-endian PCM16 bytes as samples (a copy, so the result is aligned and owned by the caller).
- * @throws RangeError on an odd number of bytes: half a sample has no meaning here. Streams cut anywhere need a
- *   `SampleAligner` before this.
+ * Converts little-endian PCM16 bytes to samples (a copy, so the result is aligned and owned by the caller).
+ * @throws RangeError for an odd number of bytes; streams that may be cut inside a sample need a `SampleAligner`
  */
 export function bytesToSamples(bytes: Uint8Array): Int16Array {
   if (bytes.byteLength % BYTES_PER_SAMPLE !== 0) {
     throw new RangeError(`PCM16 needs an even number of bytes, got ${bytes.byteLength}`);
   }
-  // A plain Uint8Array: slicing a Buffer would share its memory, from wherever it starts.
+  // A plain Uint8Array, because slicing a Buffer would share its memory at an unaligned offset.
   const copy = new Uint8Array(bytes);
   if (!MACHINE_IS_LITTLE_ENDIAN) Buffer.from(copy.buffer).swap16();
   return new Int16Array(copy.buffer);
 }
 
-/** Writes samples as little-endian PCM16 bytes (a copy). */
+/** Converts samples to little-endian PCM16 bytes (a copy). */
 export function samplesToBytes(samples: Int16Array): Buffer<ArrayBuffer> {
   const bytes = Buffer.from(samples.slice().buffer);
   if (!MACHINE_IS_LITTLE_ENDIAN) bytes.swap16();
   return bytes;
 }
 
-/** Turns a byte stream cut anywhere into samples: an odd byte waits for its other half. */
+/** Converts a byte stream cut anywhere into samples; keeps an odd byte until its other half arrives. */
 export class SampleAligner {
   #half: Uint8Array = new Uint8Array(0);
 
-  /** The whole samples in what came so far and was not yet given out. */
+  /** The samples completed by `bytes`. */
   push(bytes: Uint8Array): Int16Array {
     const all = this.#half.byteLength === 0 ? bytes : Buffer.concat([this.#half, bytes]);
     const wholeBytes = all.byteLength - (all.byteLength % BYTES_PER_SAMPLE);
@@ -49,14 +48,14 @@ export class SampleAligner {
   }
 }
 
-/** Nearest 16-bit sample; beyond the range it saturates. */
+/** Rounds to the nearest 16-bit sample, saturating. */
 export function clampSample(value: number): number {
   if (value >= 32_767) return 32_767;
   if (value <= -32_768) return -32_768;
   return Math.round(value);
 }
 
-/** Louder or quieter by `decibels`; saturates like a converter does. */
+/** Changes the level by `decibels`, saturating. */
 export function applyGain(samples: Int16Array, decibels: number): Int16Array {
   const factor = 10 ** (decibels / 20);
   return samples.map((sample) => clampSample(sample * factor));

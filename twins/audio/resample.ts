@@ -1,6 +1,6 @@
 /**
- * Changes the sample rate of a stream: a polyphase windowed-sinc filter (Kaiser window). Flat to 0.4 of the lower
- * rate, nothing left from half of it up. Positions are kept as whole numbers, so a stream never drifts.
+ * Changes the sample rate of a stream with a polyphase windowed-sinc filter (Kaiser window): pass band up to 0.4 of the
+ * lower rate, stop band from 0.5. Positions are integers, so a stream never drifts.
  */
 import { clampSample } from "./pcm.ts";
 
@@ -9,27 +9,27 @@ export const MAX_SAMPLE_RATE = 192_000;
 
 /** Kaiser window shape for about 70 dB of stop-band attenuation. */
 const KAISER_BETA = 6.8;
-/** Half the filter's length, in samples of the lower rate: a transition band of a tenth of that rate. */
+/** Half the filter length, in samples of the lower rate: the transition band is a tenth of that rate. */
 const HALF_LENGTH = 23;
 /** Middle of the transition band, as a share of the lower rate. */
 const CUTOFF = 0.45;
-/** Input is worked through in blocks, so that one huge chunk needs no huge buffer. */
+/** Input is processed in blocks, so that a huge chunk needs no huge buffer. */
 const BLOCK_SAMPLES = 4_096;
 const MAX_CACHED_FILTERS = 8;
-/** Rates with no simple ratio would need one filter per sample of a second: the nearest of so many is as good. */
+/** Rates without a simple ratio would need one filter per sample of a second; the nearest of this many is as good. */
 const MAX_PHASES = 1_024;
 
 export interface Resampler {
-  /** Takes the next samples of the stream, gives those of the output that are settled by now. */
+  /** Takes the next samples of the stream. @returns the output that is complete by now */
   push(samples: Int16Array): Int16Array;
   /**
-   * Ends the stream and gives the rest: the output of the whole stream is then exactly
-   * `round(input · toRate / fromRate)` samples long and not delayed. The resampler is then ready for another stream.
+   * Ends the stream. The resampler is then ready for another one.
+   * @returns the rest; the whole output has exactly `round(input · toRate / fromRate)` samples, without delay
    */
   flush(): Int16Array;
 }
 
-/** Rates in samples per second, whole numbers from 3000 to 192000. */
+/** @throws RangeError unless both rates (in Hz) are integers from 3000 to 192000 */
 export function createResampler(fromRate: number, toRate: number): Resampler {
   for (const rate of [fromRate, toRate]) {
     if (!Number.isInteger(rate) || rate < MIN_SAMPLE_RATE || rate > MAX_SAMPLE_RATE) {
@@ -41,7 +41,7 @@ export function createResampler(fromRate: number, toRate: number): Resampler {
   return fromRate === toRate ? new PassThrough() : new PolyphaseResampler(fromRate, toRate);
 }
 
-/** A whole recording at once. */
+/** Resamples a whole recording. */
 export function resample(samples: Int16Array, fromRate: number, toRate: number): Int16Array {
   const resampler = createResampler(fromRate, toRate);
   const head = resampler.push(samples);
@@ -62,16 +62,16 @@ class PassThrough implements Resampler {
   }
 }
 
-/** The filter, cut into one short filter per position between two input samples. */
+/** A polyphase filter: one short filter for each position between two input samples. */
 interface PolyphaseFilter {
   /** Output samples per `down` input samples, in lowest terms. */
   up: number;
   down: number;
-  /** Input samples either side of an output sample that shape it. */
+  /** Input samples on either side that contribute to an output sample. */
   reach: number;
-  /** Positions between two input samples that have a filter of their own. */
+  /** Positions between two input samples that have their own filter. */
   phases: number;
-  /** `phases + 1` rows (the last is the first of the next sample) of `2 · reach` coefficients. */
+  /** `phases + 1` rows of `2 · reach` coefficients; the last row is the first of the next sample. */
   coefficients: Float32Array;
 }
 
@@ -79,47 +79,47 @@ class PolyphaseResampler implements Resampler {
   readonly #filter: PolyphaseFilter;
   readonly #window: Float64Array;
   /** Samples in `#window`, and the stream position of its first one. */
-  #held: number;
+  #windowLength: number;
   #windowStart: number;
-  #taken = 0;
-  #given = 0;
+  #inputSamples = 0;
+  #outputSamples = 0;
 
   constructor(fromRate: number, toRate: number) {
-    this.#filter = polyphaseFilter(fromRate, toRate);
+    this.#filter = filterFor(fromRate, toRate);
     this.#window = new Float64Array(BLOCK_SAMPLES + 2 * this.#filter.reach + this.#filter.down);
-    this.#held = this.#filter.reach;
+    this.#windowLength = this.#filter.reach;
     this.#windowStart = -this.#filter.reach;
   }
 
   push(samples: Int16Array): Int16Array {
-    this.#taken += samples.length;
+    this.#inputSamples += samples.length;
     const { up, down, reach } = this.#filter;
-    const settled = Math.max(this.#given, Math.floor(((this.#taken - reach) * up) / down));
-    return this.#convert(samples, settled);
+    const complete = Math.max(this.#outputSamples, Math.floor(((this.#inputSamples - reach) * up) / down));
+    return this.#convert(samples, complete);
   }
 
   flush(): Int16Array {
     const { up, down, reach } = this.#filter;
-    const total = Math.round((this.#taken * up) / down);
+    const total = Math.round((this.#inputSamples * up) / down);
     const rest = this.#convert(new Int16Array(reach + down), total);
-    this.#held = reach;
+    this.#windowLength = reach;
     this.#windowStart = -reach;
     this.#window.fill(0);
-    this.#taken = 0;
-    this.#given = 0;
+    this.#inputSamples = 0;
+    this.#outputSamples = 0;
     return rest;
   }
 
-  /** Feeds `samples` and gives the output up to position `until`. */
+  /** Processes `samples`. @returns the output up to position `until` */
   #convert(samples: Int16Array, until: number): Int16Array {
-    const output = new Int16Array(until - this.#given);
-    const first = this.#given;
+    const output = new Int16Array(until - this.#outputSamples);
+    const first = this.#outputSamples;
     for (let at = 0; at < samples.length; at += BLOCK_SAMPLES) {
       const block = samples.subarray(at, at + BLOCK_SAMPLES);
-      this.#window.set(block, this.#held);
-      this.#held += block.length;
+      this.#window.set(block, this.#windowLength);
+      this.#windowLength += block.length;
       this.#fill(output, first, until);
-      this.#forget();
+      this.#dropConsumed();
     }
     return output;
   }
@@ -128,42 +128,43 @@ class PolyphaseResampler implements Resampler {
     const { up, down, reach, phases, coefficients } = this.#filter;
     const length = 2 * reach;
     const window = this.#window;
-    for (; this.#given < until; this.#given++) {
-      const position = this.#given * down;
+    for (; this.#outputSamples < until; this.#outputSamples++) {
+      const position = this.#outputSamples * down;
       const phase = position % up;
       const from = (position - phase) / up - reach + 1 - this.#windowStart;
-      if (from + length > this.#held) return;
+      if (from + length > this.#windowLength) return;
       let sum = 0;
       for (let tap = 0, row = Math.round((phase * phases) / up) * length; tap < length; tap++) {
         sum += (window[from + tap] ?? 0) * (coefficients[row + tap] ?? 0);
       }
-      output[this.#given - first] = clampSample(sum);
+      output[this.#outputSamples - first] = clampSample(sum);
     }
   }
 
-  /** Drops what no later output sample needs. */
-  #forget(): void {
+  /** Drops input that no later output needs. */
+  #dropConsumed(): void {
     const { up, down, reach } = this.#filter;
-    const needed = Math.floor((this.#given * down) / up) - reach + 1;
-    const spare = Math.min(needed - this.#windowStart, this.#held);
+    const needed = Math.floor((this.#outputSamples * down) / up) - reach + 1;
+    const spare = Math.min(needed - this.#windowStart, this.#windowLength);
     if (spare <= 0) return;
-    this.#window.copyWithin(0, spare, this.#held);
-    this.#held -= spare;
+    this.#window.copyWithin(0, spare, this.#windowLength);
+    this.#windowLength -= spare;
     this.#windowStart += spare;
   }
 }
 
-const filters = new Map<string, PolyphaseFilter>();
+/** Pure and shared by all streams: designing a filter costs milliseconds. Least recently used first. */
+const filterCache = new Map<string, PolyphaseFilter>();
 
-function polyphaseFilter(fromRate: number, toRate: number): PolyphaseFilter {
+function filterFor(fromRate: number, toRate: number): PolyphaseFilter {
   const divisor = greatestCommonDivisor(fromRate, toRate);
   const [up, down] = [toRate / divisor, fromRate / divisor];
   const key = `${up}/${down}`;
-  const filter = filters.get(key) ?? designFilter(up, down);
-  filters.delete(key);
-  filters.set(key, filter);
-  const oldest = filters.keys().next().value;
-  if (filters.size > MAX_CACHED_FILTERS && oldest !== undefined) filters.delete(oldest);
+  const filter = filterCache.get(key) ?? designFilter(up, down);
+  filterCache.delete(key);
+  filterCache.set(key, filter);
+  const oldest = filterCache.keys().next().value;
+  if (filterCache.size > MAX_CACHED_FILTERS && oldest !== undefined) filterCache.delete(oldest);
   return filter;
 }
 
@@ -183,7 +184,7 @@ function designFilter(up: number, down: number): PolyphaseFilter {
       row[tap] = value;
       sum += value;
     }
-    // Every phase passes a constant signal unchanged. Single precision keeps the result the same on every machine.
+    // Unit gain at DC for every phase. Single precision gives the same result on every machine.
     for (let tap = 0; tap < length; tap++) coefficients[phase * length + tap] = (row[tap] ?? 0) / sum;
   }
   return { up, down, reach, phases, coefficients };

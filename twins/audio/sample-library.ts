@@ -43,19 +43,21 @@ export type ManifestEntry = z.infer<typeof manifestEntrySchema>;
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export interface Sample extends ManifestEntry {
-  /** Mono PCM16 at 24 kHz. Read and checked against `sha256` at first use; shared, so not to be written to. */
+  /** Mono PCM16 at 24 kHz. Read and verified against `sha256` on first use; shared, so never write to it. */
   readonly pcm: Int16Array;
 }
 
 export interface SampleLibrary {
-  /** @throws Error naming the samples there are, when there is none of that name. */
+  /** @throws Error listing the known samples when none has this name */
   get(name: string): Sample;
   all(): Sample[];
 }
 
-/** @throws Error saying which file is missing or wrong, where, and what would put it right. */
+/** @throws Error saying which file is missing or invalid, where, and how to repair it */
 export function readSampleLibrary(folder: string): SampleLibrary {
-  const samples = new Map(readManifest(folder).samples.map((entry) => [entry.name, sample(folder, entry)]));
+  const samples = new Map(
+    readManifest(folder).samples.map((entry) => [entry.name, lazySample(folder, entry)]),
+  );
   return {
     get(name) {
       const found = samples.get(name);
@@ -66,7 +68,7 @@ export function readSampleLibrary(folder: string): SampleLibrary {
   };
 }
 
-/** Reads and checks the manifest alone. */
+/** Reads and validates the manifest only. */
 export function readManifest(folder: string): Manifest {
   const file = join(folder, MANIFEST_FILE);
   const parsed = manifestSchema.safeParse(parseJson(file));
@@ -82,7 +84,7 @@ export function sha256Of(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-function sample(folder: string, entry: ManifestEntry): Sample {
+function lazySample(folder: string, entry: ManifestEntry): Sample {
   let pcm: Int16Array | undefined;
   return {
     ...entry,

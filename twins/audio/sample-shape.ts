@@ -1,15 +1,15 @@
-/** What every sample has in common: its level, and the silence around it. */
+/** Gives every sample the same level and the same silence around it. */
 import { applyGain, CALLER_RATE, concatSamples, levelDb, silence } from "./pcm.ts";
 
 /** Silence before and after each utterance. */
 const MARGIN_MS = 400;
-/** Every voice is brought to this level. */
+/** Level of every voice. */
 const SPEECH_LEVEL_DB = -22;
-/** Quieter than this at either end of what the synthesiser gives is not yet, or no more, speech. */
+/** Samples quieter than this at either end of a recording are not speech. */
 const EDGE_LEVEL = 60;
 
-/** Brings a recording to what a sample is: no silence of its own at the ends, the common level, the common margins. */
-export function asSample(recording: Int16Array): Int16Array {
+/** Trims the silence of a recording, sets the common level, and adds the common margins. */
+export function normaliseRecording(recording: Int16Array): Int16Array {
   const trimmed = trimEdges(recording);
   if (trimmed.length === 0) throw new Error("nothing can be heard in this recording");
   const speech = applyGain(trimmed, SPEECH_LEVEL_DB - levelDb(trimmed));

@@ -1,7 +1,7 @@
 /**
- * Where speech starts and ends in a stream of audio: WebRTC's voice-activity detector (WebAssembly), with hysteresis
- * so that a click is no speech and a pause between two words is no end. All times are counted in samples of the
- * stream, never by a clock.
+ * Finds where speech starts and ends in a stream: WebRTC's voice-activity detector (WebAssembly) with hysteresis, so that
+ * a click does not start speech and a pause between words does not end it. All times are counted in samples of the stream,
+ * never by a clock.
  */
 import loadFvad, { type FvadModule } from "@echogarden/fvad-wasm";
 import { BYTES_PER_SAMPLE, levelDb, mix, msToSamples } from "./pcm.ts";
@@ -16,42 +16,42 @@ export interface SpeechDetectorOptions {
   endMs: number;
 }
 
-/** `atSample`: position in the stream where speech began, or where its last frame ended. */
+/** `atSample`: stream position where speech started, or where its last frame ended. */
 export interface SpeechEdge {
   type: "start" | "end";
   atSample: number;
 }
 
 export interface SpeechDetector {
-  /** Takes the next samples of the stream, any number of them; gives the edges they settled, in order. */
+  /** Takes the next samples of the stream. @returns the edges they complete, in order */
   push(audio: Int16Array): SpeechEdge[];
-  /** Between a start and its end. */
+  /** Whether a start was found and its end was not. */
   readonly speaking: boolean;
-  /** Samples taken so far. */
+  /** Samples pushed so far. */
   readonly positionSamples: number;
-  /** Samples since the last frame of speech, or since the beginning when there was none. */
+  /** Samples since the last frame of speech, or else since the start of the stream. */
   readonly silenceSamples: number;
-  /** Frees the detector's memory. Nothing may be pushed after it. */
+  /** Frees the detector's memory; `push` throws afterwards. */
   close(): void;
 }
 
-/** The detector's own rate and frame. It works on 8 kHz inside; at 16 kHz it needs no more than one filter for it. */
+/** The detector's rate and frame. It works at 8 kHz internally, which takes a single filter from 16 kHz. */
 const DETECTOR_RATE = 16_000;
 const FRAME_SAMPLES = DETECTOR_RATE / 100;
 const DETECTOR_FRAME_MS = 10;
-/** WebRTC's strictest mode: the one that takes least noise for speech. */
+/** WebRTC's strictest mode, with the fewest false positives in noise. */
 const STRICTEST_MODE = 3;
-/** Below this level nothing is speech: line noise, and the detector's model while it has not yet heard any. */
+/** Nothing below this level is speech; covers line noise, and a detector whose noise model is still untrained. */
 const FLOOR_DB = -55;
 /**
- * Faint noise under everything the detector hears: one that knows digital silence only takes the first noise that
- * comes for speech. (Half a second at about -45 dBFS, from a linear congruential generator; repeated.)
+ * Faint noise mixed into all input, because a detector that has only heard digital silence classifies the first noise as
+ * speech. (Half a second at about -45 dBFS from a linear congruential generator, repeated.)
  */
 const LINE_NOISE = lineNoise(DETECTOR_RATE / 2, 180);
-/** A frame without speech takes back this many frames with it, while a start is not yet settled. */
-const DOUBT_FRAMES = 2;
+/** While a start is uncertain, a frame without speech cancels this many frames with speech. */
+const NON_SPEECH_PENALTY_FRAMES = 2;
 
-/** All detectors live in one WebAssembly memory; each takes under a kilobyte of it. */
+/** All detectors share one WebAssembly memory; each takes less than a kilobyte. */
 let sharedModule: Promise<FvadModule> | undefined;
 
 export async function createSpeechDetector(options: SpeechDetectorOptions): Promise<SpeechDetector> {
@@ -70,9 +70,9 @@ class WebRtcSpeechDetector implements SpeechDetector {
   #frameCount = 0;
   #positionSamples = 0;
   #speaking = false;
-  /** Frame after the last one with speech. */
+  /** Index of the frame after the last one with speech. */
   #speechEnd = 0;
-  /** Weight of the speech heard since `#candidateStart`, in frames. */
+  /** Evidence of speech since `#candidateStart`, in frames. */
   #evidence = 0;
   #candidateStart = 0;
 
@@ -107,7 +107,7 @@ class WebRtcSpeechDetector implements SpeechDetector {
       at += part.length;
       if (this.#frameFill < FRAME_SAMPLES) break;
       this.#frameFill = 0;
-      const edge = this.#take(this.#frames.isSpeech(this.#frame));
+      const edge = this.#classify(this.#frame);
       if (edge !== undefined) edges.push(edge);
     }
     return edges;
@@ -117,17 +117,17 @@ class WebRtcSpeechDetector implements SpeechDetector {
     this.#frames.close();
   }
 
-  #take(isSpeech: boolean): SpeechEdge | undefined {
+  #classify(frame: Int16Array): SpeechEdge | undefined {
     const at = this.#frameCount++;
+    const isSpeech = this.#frames.isSpeech(frame);
     if (isSpeech) this.#speechEnd = at + 1;
-    return this.#speaking ? this.#watchForEnd() : this.#watchForStart(isSpeech, at);
+    if (this.#speaking) return this.#watchForEnd();
+    if (isSpeech) return this.#watchForStart(at);
+    this.#evidence = Math.max(0, this.#evidence - NON_SPEECH_PENALTY_FRAMES);
+    return undefined;
   }
 
-  #watchForStart(isSpeech: boolean, at: number): SpeechEdge | undefined {
-    if (!isSpeech) {
-      this.#evidence = Math.max(0, this.#evidence - DOUBT_FRAMES);
-      return undefined;
-    }
+  #watchForStart(at: number): SpeechEdge | undefined {
     if (this.#evidence === 0) this.#candidateStart = at;
     this.#evidence += 1;
     if (this.#evidence < this.#startFrames) return undefined;
@@ -147,7 +147,7 @@ class WebRtcSpeechDetector implements SpeechDetector {
   }
 }
 
-/** One WebRTC detector: 10 ms frames at 16 kHz in, speech or not out. */
+/** One WebRTC detector, which classifies frames of 10 ms at 16 kHz. */
 class FrameClassifier {
   readonly #module: FvadModule;
   readonly #frame: number;
@@ -172,7 +172,7 @@ class FrameClassifier {
     const noise = LINE_NOISE.subarray(this.#noiseAt, this.#noiseAt + FRAME_SAMPLES);
     this.#noiseAt = (this.#noiseAt + FRAME_SAMPLES) % LINE_NOISE.length;
     this.#module.HEAP16.set(mix(samples, noise), this.#frame / BYTES_PER_SAMPLE);
-    // Every frame goes to the detector, quiet ones too: they are what it learns the noise from.
+    // Process quiet frames too: they train the detector's noise model.
     const voiced = this.#module._fvad_process(this.#detector, this.#frame, samples.length) === 1;
     return voiced && levelDb(samples) > FLOOR_DB;
   }

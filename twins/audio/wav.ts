@@ -1,4 +1,4 @@
-/** WAV files in and out, as mono PCM16. */
+/** Reads and writes WAV files as mono PCM16. */
 import wavefile from "wavefile";
 import { z } from "zod";
 import { clampSample } from "./pcm.ts";
@@ -8,7 +8,7 @@ export interface Recording {
   sampleRate: number;
 }
 
-/** PCM, float, A-law, µ-law, ADPCM, and the extensible header that names one of them again. */
+/** PCM, float, A-law, µ-law, ADPCM, and the extensible header, which wraps one of them. */
 const AUDIO_FORMATS = [1, 3, 6, 7, 17, 65_534];
 
 const formatSchema = z.object({
@@ -18,8 +18,8 @@ const formatSchema = z.object({
 });
 
 /**
- * Reads any WAV file wavefile reads (PCM of 8 to 32 bits, float, A-law, µ-law, ADPCM); channels are averaged.
- * @throws Error saying what is wrong with the file.
+ * Reads any WAV file that wavefile supports (PCM of 8 to 32 bits, float, A-law, µ-law, ADPCM); averages its channels.
+ * @throws Error saying what is wrong with the file
  */
 export function readWav(bytes: Uint8Array): Recording {
   const wav = new wavefile.WaveFile(bytes);

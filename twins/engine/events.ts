@@ -1,17 +1,17 @@
-/** What may be reported to a simulation. */
+/** The events that can be reported to a simulation. */
 import { z } from "zod";
 
-/** The event type of a tool call; the trace recognises tool calls by exactly this word. */
+/** The event type of a tool call; the trace recognises tool calls by it. */
 export const TOOL_CALL = "agent_tool_call";
 
 export const toolCall = z.strictObject({
   name: z.string().min(1),
   arguments: z.record(z.string(), z.unknown()),
-  /** Any JSON value, `null` included; but it has to be there. */
+  /** Required; any JSON value, including `null`. */
   result: z.unknown().refine((result) => result !== undefined, "is required (any JSON value)"),
 });
 
-/** Body of `POST /simulations/{id}/events`. A tool call has to carry what the trace shows of it. */
+/** Body of `POST /simulations/{id}/events`. A tool call needs the members that the trace shows. */
 export const eventBody = z
   .strictObject({
     service: z.string().min(1),

@@ -1,5 +1,5 @@
 /**
- * The simulation engine: where code under test reports what it did. Always present, and what answers at the gateway's
+ * The simulation engine, to which code under test reports what it does. Always present; it also answers at the gateway's
  * root, so that `ENGINE_URL` is the gateway's own address.
  */
 
@@ -19,10 +19,10 @@ interface Engine extends RunningTwin {
   trace(simulation: TracedSimulation): TraceEntry[];
 }
 
-/** Largest event accepted; tool results are the largest part of one. */
-const EVENT_BYTES = 256 * 1024;
-/** Most events of one simulation, so that one that runs wild does not push out the others'. */
-const EVENTS_PER_SIMULATION = 10_000;
+/** Maximum size of an event; tool results are most of it. */
+const MAX_EVENT_BYTES = 256 * 1024;
+/** Maximum events of one simulation, so that a runaway one does not displace the events of others. */
+const MAX_EVENTS_PER_SIMULATION = 10_000;
 
 const simulationBody = z
   .strictObject({
@@ -32,7 +32,7 @@ const simulationBody = z
   })
   .default({});
 
-/** Who does not page gets the largest page: most simulations fit into it. */
+/** The default page is the largest one, which holds most simulations. */
 const eventsQuery = z.strictObject({
   ...pageParameters,
   limit: pageParameters.limit.prefault(String(MAX_LIMIT)),
@@ -44,7 +44,7 @@ const operations = [
     method: "POST",
     path: "/simulations",
     surface: "rest",
-    summary: "Starts a simulation; its id is made when none is given.",
+    summary: "Creates a simulation, with a new id unless one is given.",
     handle(request, { world }) {
       const body = readBodyAs(request, simulationBody);
       if (!body.ok) return body.response;
@@ -60,7 +60,7 @@ const operations = [
     method: "GET",
     path: "/simulations/:id",
     surface: "rest",
-    summary: "A simulation, with how many events it has.",
+    summary: "A simulation and the number of its events.",
     handle: ({ params }, { world }) => {
       const simulation = world.table("simulations").get(params.id ?? "");
       if (!simulation) return unknownSimulation(params.id);
@@ -75,8 +75,7 @@ const operations = [
     method: "POST",
     path: "/simulations/:id/end",
     surface: "rest",
-    summary:
-      "Ends a simulation: what the twins are asked from now on is not in its trace. A second time changes nothing.",
+    summary: "Ends a simulation: its trace has no later requests to twins. Ending it again changes nothing.",
     handle: ({ params }, { world, now }) => {
       const simulations = world.table("simulations");
       const simulation = simulations.get(params.id ?? "");
@@ -90,18 +89,18 @@ const operations = [
     method: "POST",
     path: "/simulations/:id/events",
     surface: "rest",
-    summary: "Reports something that happened in a simulation.",
-    maxBodyBytes: EVENT_BYTES,
+    summary: "Reports an event of a simulation.",
+    maxBodyBytes: MAX_EVENT_BYTES,
     handle(request, { world }) {
       const simulation = world.table("simulations").get(request.params.id ?? "");
       if (!simulation) return unknownSimulation(request.params.id);
       const body = readBodyAs(request, eventBody);
       if (!body.ok) return body.response;
-      if (world.table("events").count({ simulation_id: simulation.id }) >= EVENTS_PER_SIMULATION) {
+      if (world.table("events").count({ simulation_id: simulation.id }) >= MAX_EVENTS_PER_SIMULATION) {
         return errorResponse(
           429,
           "too_many_events",
-          `simulation ${simulation.id} has ${EVENTS_PER_SIMULATION} events, the most it may have`,
+          `simulation ${simulation.id} has ${MAX_EVENTS_PER_SIMULATION} events, which is the limit`,
         );
       }
       const event = world.table("events").insert({ ...body.value, simulation_id: simulation.id });
@@ -113,7 +112,7 @@ const operations = [
     method: "GET",
     path: "/simulations/:id/events",
     surface: "rest",
-    summary: "The events of a simulation, oldest first, a thousand at a time; limit and offset page.",
+    summary: "The events of a simulation, oldest first, up to a thousand per page (limit, offset).",
     handle: (request, { world }) => {
       const simulation = world.table("simulations").get(request.params.id ?? "");
       if (!simulation) return unknownSimulation(request.params.id);
@@ -133,7 +132,7 @@ const operations = [
     path: "/simulations/:id/trace",
     surface: "rest",
     summary:
-      "What happened in time order: what the agent reported, what the sandbox's twins were asked, what was said.",
+      "The trace in time order: the agent's reports, the requests to the sandbox's twins, what was said.",
     handle: ({ params }, { world, trace }) => {
       const simulation = world.table("simulations").get(params.id ?? "");
       if (!simulation) return unknownSimulation(params.id);
@@ -160,33 +159,36 @@ export default defineTwin({
   refusal: ownRefusal,
   manual: {
     credentials: [
-      { id: "engine.no-credentials", text: "Anybody who reaches it may use it: it asks for no credentials." },
+      {
+        id: "engine.no-credentials",
+        text: "It needs no credentials: every client that reaches it may use it.",
+      },
     ],
     repeatedWrites: [
       {
         id: "engine.simulation-again",
-        text: "Creating a simulation with an id that exists is answered with 409, and the first stays.",
+        text: "Creating a simulation with an id that exists is answered with 409; the existing one stays.",
       },
       {
         id: "engine.simulation-without-id",
         text: "Creating a simulation without an id twice makes two simulations.",
       },
       { id: "engine.event-again", text: "Reporting the same event twice stores two events." },
-      { id: "engine.end-again", text: "Ending a simulation that has ended leaves it as it is." },
+      { id: "engine.end-again", text: "Ending a simulation again changes nothing." },
     ],
     notes: [
-      { id: "engine.profile", text: "It has one profile, default, which is its start." },
+      { id: "engine.profile", text: "It has one profile, default: the state at its start." },
       {
         id: "engine.root",
-        text: "The engine of the first sandbox answers at the bare address of the twins too.",
+        text: "The engine of the first sandbox also answers at the root address of the twins.",
       },
       {
         id: "engine.unknown-simulation",
-        text: "Events of a simulation that was not created are answered with 404.",
+        text: "An event of an unknown simulation is answered with 404.",
       },
       {
         id: "engine.trace",
-        text: "A trace holds the events of its simulation, and what every other twin of the sandbox was asked between its start and its end.",
+        text: "A trace has the events of its simulation, and the requests to every other twin of the sandbox between its start and its end.",
       },
     ],
   },

@@ -1,4 +1,4 @@
-/** The engine's world: simulations, and what was reported about each. */
+/** The engine's world: simulations and their events. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@offhook/platform/base/clock";
 import { createMemoryWorld } from "@offhook/platform/world/memory-world";
@@ -9,7 +9,7 @@ const MAX_SIMULATIONS = 10_000;
 const MAX_EVENTS = 100_000;
 const MAX_EVENT_BYTES = 128 * 1024 * 1024;
 
-/** Letters, digits, `.`, `_`, `-`, `:`; it stands in paths. */
+/** Letters, digits, `.`, `_`, `-`, `:`, because it appears in paths. */
 export const simulationId = z
   .string()
   .min(1, "must not be empty")
@@ -18,17 +18,17 @@ export const simulationId = z
 
 export type EngineWorld = ReturnType<typeof createEngineWorld>;
 
-/** @param clock gives the times that rows are stamped with. */
+/** @param clock source of the rows' timestamps */
 export function createEngineWorld(clock: Clock) {
   const timestamp = () => z.iso.datetime().default(() => new Date(clock.now()).toISOString());
   return createMemoryWorld({
     simulations: defineTable({
-      description: "A run of a scenario; events are reported to it.",
+      description: "A run of a scenario, to which events are reported.",
       key: "id",
       columns: {
         id: {
           type: simulationId.default(() => randomUUID()),
-          description: "The simulation's id, which the code under test is given as SIMULATION_ID.",
+          description: "The simulation's id; the code under test gets it as SIMULATION_ID.",
           generated: "a new id",
         },
         scenario: {
@@ -37,18 +37,18 @@ export function createEngineWorld(clock: Clock) {
         },
         metadata: {
           type: z.record(z.string(), z.unknown()).default({}),
-          description: "Whatever its starter wants to keep with it.",
+          description: "Arbitrary members, set by whoever created it.",
         },
         created_at: { type: timestamp(), description: "When it was created.", generated: "now" },
         ended_at: {
           type: z.iso.datetime().nullable().default(null),
-          description: "When it was ended; its trace holds no request that came later.",
+          description: "When it ended; its trace has no later requests.",
         },
       },
       limit: { rows: MAX_SIMULATIONS },
     }),
     events: defineTable({
-      description: "Something that happened in a simulation, as a service reported it.",
+      description: "An event of a simulation, reported by a service.",
       key: "id",
       columns: {
         id: {
@@ -58,7 +58,7 @@ export function createEngineWorld(clock: Clock) {
         },
         simulation_id: {
           type: z.string(),
-          description: "The simulation it happened in.",
+          description: "The simulation it belongs to.",
           references: "simulations.id",
         },
         service: { type: z.string().min(1), description: "Who reported it, such as agent." },

@@ -1,6 +1,6 @@
 /**
- * What happened in a simulation, from three sources: what the agent reported, what the code under test asked of the
- * sandbox's twins, what was said. In the order of the sandbox's clock.
+ * Merges the trace of a simulation from three sources: the agent's reports, the requests of the code under test to the
+ * sandbox's twins, and what was said. Ordered by the sandbox's clock.
  */
 import { showEntry } from "@offhook/platform/control/requests";
 import type { JournalEntry } from "@offhook/platform/journal/journal";
@@ -20,7 +20,7 @@ interface StoredEvent {
   received_at: string;
 }
 
-type ShownRequest = Pick<
+type RequestContent = Pick<
   ReturnType<typeof showEntry>,
   "operation" | "method" | "path" | "query" | "body" | "status" | "duration_ms"
 > & { response: unknown };
@@ -36,18 +36,18 @@ export type TraceEntry = { at: string; offset_ms: number; service: string } & (
       result: unknown;
     }
   | { source: "agent"; kind: "event"; event_type: string; data: Record<string, unknown> }
-  | ({ source: "vendor"; kind: "request" } & ShownRequest)
+  | ({ source: "vendor"; kind: "request" } & RequestContent)
   | { source: "speech"; kind: "utterance"; call_id: string; speaker: "user" | "assistant"; text: string }
 );
 
-/** What a line says besides when it was. */
-type Said<Entry = TraceEntry> = Entry extends unknown ? Omit<Entry, "at" | "offset_ms"> : never;
-interface Dated {
+/** A line without its time. */
+type LineContent<Entry = TraceEntry> = Entry extends unknown ? Omit<Entry, "at" | "offset_ms"> : never;
+interface TimedLine {
   atMs: number;
-  line: Said;
+  line: LineContent;
 }
 
-/** @param engine the engine's own service name: reports made to it are the agent's events, no vendor's requests. */
+/** @param engine the engine's own service name, because reports to it are events and not vendor requests */
 export function traceOf(
   simulation: TracedSimulation,
   events: readonly StoredEvent[],
@@ -64,13 +64,13 @@ export function traceOf(
   const speech = view
     .spoken(simulation.id)
     .flatMap(({ service, lines }) => lines.map((line) => speechLine(service, line)));
-  // The sort is stable: of the same millisecond, a request comes before the report of the tool that made it.
+  // The sort is stable: within a millisecond, a request precedes the report of the tool that made it.
   return [...requests, ...events.map(eventLine), ...speech]
     .sort((a, b) => a.atMs - b.atMs)
     .map(({ atMs, line }) => ({ at: new Date(atMs).toISOString(), offset_ms: atMs - startMs, ...line }));
 }
 
-function eventLine({ service, event_type, data, received_at }: StoredEvent): Dated {
+function eventLine({ service, event_type, data, received_at }: StoredEvent): TimedLine {
   const call = event_type === TOOL_CALL ? toolCall.safeParse(data) : undefined;
   return {
     atMs: Date.parse(received_at),
@@ -80,7 +80,7 @@ function eventLine({ service, event_type, data, received_at }: StoredEvent): Dat
   };
 }
 
-function requestLine(service: string, entry: JournalEntry): Dated {
+function requestLine(service: string, entry: JournalEntry): TimedLine {
   const { operation, method, path, query, body, status, response, duration_ms } = showEntry(entry);
   const request = {
     operation,
@@ -95,6 +95,6 @@ function requestLine(service: string, entry: JournalEntry): Dated {
   return { atMs: entry.simulatedTimeMs, line: { source: "vendor", service, kind: "request", ...request } };
 }
 
-function speechLine(service: string, { atMs, callId, speaker, text }: SpokenLine): Dated {
+function speechLine(service: string, { atMs, callId, speaker, text }: SpokenLine): TimedLine {
   return { atMs, line: { source: "speech", service, kind: "utterance", call_id: callId, speaker, text } };
 }

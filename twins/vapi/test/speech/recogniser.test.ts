@@ -1,7 +1,7 @@
 import { CALLER_RATE, concatSamples, msToSamples, silence } from "@offhook/audio/pcm";
 import { resample } from "@offhook/audio/resample";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
-import { asSample } from "@offhook/audio/sample-shape";
+import { normaliseRecording } from "@offhook/audio/sample-shape";
 import { processorMsOf } from "@offhook/platform/testing/processor-time";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FLITE_VOICES } from "../../providers/flite/voices.ts";
@@ -135,7 +135,7 @@ describe("the limits are not made for the shipped samples alone", () => {
     const others = await Promise.all(
       UNRELATED_SENTENCES.map(async (text, at) => {
         const spoken = await speak(text, FLITE_VOICES[at % FLITE_VOICES.length] ?? "slt");
-        return { text, pcm: asSample(resample(spoken, INTERNAL_RATE, CALLER_RATE)) };
+        return { text, pcm: normaliseRecording(resample(spoken, INTERNAL_RATE, CALLER_RATE)) };
       }),
     );
     const other = new Recogniser(others.map(({ text, pcm }) => ({ text, audio: toRuntime(pcm) })));
