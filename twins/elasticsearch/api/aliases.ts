@@ -7,7 +7,7 @@ import { noSuchIndex } from "../indices/errors.ts";
 import { splitExpression } from "../indices/expression.ts";
 import { aliasesOf } from "../indices/index-registry.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { acknowledged, acknowledging, namingParameters } from "./acknowledging.ts";
+import { acknowledged, acknowledgedRoute, namingParameters } from "./acknowledged-routes.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { namedIndices } from "./indices.ts";
@@ -22,7 +22,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       path,
       summary: "The aliases of indices; in `specification` there are none.",
       parameters: namingParameters,
-      handle: async (call, twin) => ({ body: await shownAliases(call, twin, ["*"], "with all indices") }),
+      handle: async (call, twin) => ({ body: await showAliases(call, twin, ["*"], "with all indices") }),
     }),
   ),
   ...readPaths.map((path) =>
@@ -90,8 +90,8 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       handle: listDataStreams,
     }),
   ),
-  acknowledging("data-stream.create", "PUT", "/_data_stream/:name", "a data stream"),
-  acknowledging("data-stream.delete", "DELETE", "/_data_stream/:name", "the end of a data stream"),
+  acknowledgedRoute("data-stream.create", "PUT", "/_data_stream/:name", "a data stream"),
+  acknowledgedRoute("data-stream.delete", "DELETE", "/_data_stream/:name", "the end of a data stream"),
 ];
 
 function changeOf(kind: "add" | "remove", call: Call): AliasChange {
@@ -109,7 +109,7 @@ async function change(call: Call, twin: SearchTwin, read: () => AliasChange[]): 
 }
 
 /** Indices with those of their aliases that the request names. */
-async function shownAliases(
+async function showAliases(
   call: Call,
   twin: SearchTwin,
   patterns: readonly string[],
@@ -129,7 +129,7 @@ async function shownAliases(
 
 async function getAlias(call: Call, twin: SearchTwin): Promise<Answer> {
   const wanted = call.segment("name").split(",");
-  const found = await shownAliases(call, twin, wanted, "with these alone");
+  const found = await showAliases(call, twin, wanted, "with these alone");
   const there = new Set([...found.values()].flatMap(({ aliases }) => Object.keys(aliases)));
   const missing = wanted.filter((name) => name !== "_all" && !name.includes("*") && !there.has(name)).sort();
   if (missing.length === 0) return { body: found };

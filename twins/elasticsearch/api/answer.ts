@@ -58,7 +58,7 @@ async function perform(
   { handle, parameters = [] }: ApiDeclaration,
 ): Promise<VendorResponse> {
   const call = new Call(request);
-  const response = await answered(call, async (output) => {
+  const response = await respond(call, async (output) => {
     call.parameters.check(request.path, parameters);
     return write(await handle(call, twin), output);
   });
@@ -109,7 +109,7 @@ function traceFlag(parameters: Parameters): boolean {
 }
 
 /** Runs a route and turns what it throws into a vendor error in the requested form. */
-async function answered(
+async function respond(
   call: Call,
   run: (output: Output) => Promise<VendorResponse>,
 ): Promise<VendorResponse> {
@@ -142,7 +142,7 @@ export function asVendorError(error: unknown): VendorError {
       reason: `rejected execution of TimedRunnable on TaskExecutor[name = ${NODE_NAME}/search]: ${error.message}`,
     });
   }
-  if (error instanceof OutOfMemory) return circuitBroken(error);
+  if (error instanceof OutOfMemory) return circuitBreakerError(error);
   throw error;
 }
 
@@ -153,7 +153,7 @@ const BLOCK_BYTES = 262_144;
  * 429 of the parent circuit breaker.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/circuit-breaker-errors.html
  */
-function circuitBroken({ limitBytes }: OutOfMemory): VendorError {
+function circuitBreakerError({ limitBytes }: OutOfMemory): VendorError {
   const wantedBytes = limitBytes + BLOCK_BYTES;
   const usages = ["model_inference", "inflight_requests", "request", "fielddata", "eql_sequence"].map(
     (breaker) => `${breaker}=${bytesText(breaker === "request" ? limitBytes : 0)}`,

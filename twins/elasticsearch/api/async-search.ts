@@ -92,7 +92,7 @@ export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
     handle: (call, twin) => {
       const id = call.segment("id");
       find(id, twin).cancel();
-      twin.open.asyncSearches.drop(id);
+      twin.open.asyncSearches.delete(id);
       return { body: { acknowledged: true } };
     },
   }),
@@ -130,7 +130,7 @@ async function submit(call: Call, twin: SearchTwin): Promise<Answer> {
   const waitMs = call.parameters.durationMs("wait_for_completion_timeout") ?? DEFAULT_WAIT_MS;
   await within(search.done, waitMs);
   const kept = search.completedMs === undefined || call.parameters.flag("keep_on_completion");
-  return answerOf(kept ? twin.open.asyncSearches.keep(search, keepMs) : undefined, search);
+  return answerOf(kept ? twin.open.asyncSearches.add(search, keepMs) : undefined, search);
 }
 
 function knownError(error: unknown, twin: SearchTwin): VendorError {

@@ -8,7 +8,7 @@ import { expressionParameters, readExpressionOptions } from "../indices/expressi
 import { visibleFields } from "../indices/own-indices.ts";
 import { Float } from "../json/numbers.ts";
 import { showSql } from "../query/show-sql.ts";
-import { compileAsked, indexPredicate } from "../search/compile-search.ts";
+import { compileRequested, indexPredicate } from "../search/compile-search.ts";
 import { narrow, scopeOf } from "../search/context.ts";
 import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -94,8 +94,8 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   const most = call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);
   const compileFor = async (fields: FieldCatalog) => {
     const current = { ...context.query, ...visibleFields(fields, scope.selection) };
-    const compiled = await compileAsked(urlQuery, query, { ...context, query: current });
-    return matching(
+    const compiled = await compileRequested(urlQuery, query, { ...context, query: current });
+    return matchingDocuments(
       joined([compiled.predicate, ...(indices ? [indices] : [])], " AND "),
       Math.min(most ?? MAX_DOCUMENTS + 1, MAX_DOCUMENTS + 1),
     );
@@ -147,6 +147,6 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   };
 }
 
-function matching(predicate: Sql, most: number): Sql {
+function matchingDocuments(predicate: Sql, most: number): Sql {
   return sql`SELECT _index, _id, _source FROM documents AS d WHERE ${predicate} ORDER BY _row LIMIT ${BigInt(most)}`;
 }

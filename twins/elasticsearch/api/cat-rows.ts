@@ -39,14 +39,14 @@ export async function catIndices(twin: SearchTwin, call: Call): Promise<CatRow[]
 export async function catCount(twin: SearchTwin, call: Call): Promise<CatRow[]> {
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
   const count = await countHits(emptyRequest(), scope, await call.openSearch(twin));
-  return [{ ...moment(twin), count: String(count) }];
+  return [{ ...showTime(twin), count: String(count) }];
 }
 
 export async function catHealth(twin: SearchTwin): Promise<CatRow[]> {
   const shards = String((await countIndices(twin)).size);
   return [
     {
-      ...moment(twin),
+      ...showTime(twin),
       cluster: CLUSTER_NAME,
       status: "green",
       "node.total": "1",
@@ -102,7 +102,7 @@ export function catNode(): CatRow {
   };
 }
 
-function moment({ clock }: SearchTwin): CatRow {
+function showTime({ clock }: SearchTwin): CatRow {
   const now = clock.now();
   return { epoch: String(Math.floor(now / 1000)), timestamp: formatDate(now, "HH:mm:ss") };
 }

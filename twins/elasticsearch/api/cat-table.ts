@@ -38,7 +38,7 @@ export function catTable(call: Call, columns: readonly CatColumn[], rows: readon
   const cells = sorted.map((row) => wanted.map(({ column }) => row[column.name] ?? ""));
   const header = parameters.flag("v") ? [wanted.map(({ label }) => label)] : [];
   return {
-    body: aligned(
+    body: alignColumns(
       [...header, ...cells],
       wanted.map(({ column }) => column.right ?? false),
     ),
@@ -59,7 +59,7 @@ function help(columns: readonly CatColumn[]): string {
     `| ${aliases.join(",") || "-"}`,
     `| ${description}`,
   ]);
-  return aligned(rows, [false, false, false]);
+  return alignColumns(rows, [false, false, false]);
 }
 
 /** The requested columns, under the names the request uses for them. */
@@ -101,7 +101,7 @@ function compare(a: string, b: string, numeric: boolean): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function aligned(rows: readonly (readonly string[])[], right: readonly boolean[]): string {
+function alignColumns(rows: readonly (readonly string[])[], right: readonly boolean[]): string {
   const widths = right.map((_, index) => Math.max(0, ...rows.map((row) => (row[index] ?? "").length)));
   return rows
     .map((row) => {

@@ -1,7 +1,7 @@
 /** Answers of document routes: written, found and refused documents. */
 import type { Done } from "../documents/action.ts";
 import type { StoredDocument } from "../documents/stored.ts";
-import { filteredSource, type SourceFilter } from "../search/source-filter.ts";
+import { filterSource, type SourceFilter } from "../search/source-filter.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { writeShards } from "../vendor/node.ts";
 
@@ -22,7 +22,7 @@ export function doneBody({ index, id, version, seqNo, result }: Done, refresh: s
 
 /** The part of an answer that shows a found document. */
 export function gotBody({ seqNo, source }: { seqNo: number; source: string }, filter: SourceFilter) {
-  return { _seq_no: seqNo, _primary_term: 1, found: true, _source: filteredSource(source, filter) };
+  return { _seq_no: seqNo, _primary_term: 1, found: true, _source: filterSource(source, filter) };
 }
 
 /** A found document with its index, id and version. */

@@ -15,7 +15,7 @@ import { aliasTargets, knownIndices } from "../indices/index-registry.ts";
 import { readJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
 import {
-  filteredSource,
+  filterSource,
   readSourceParameters,
   sourceFilterOf,
   sourceParameters,
@@ -183,7 +183,7 @@ async function getSource(call: Call, twin: SearchTwin): Promise<Answer> {
     const reason = `Document not found [${call.segment("index")}]/[${call.segment("id")}]`;
     throw new VendorError(404, { type: "resource_not_found_exception", reason });
   }
-  return { body: filteredSource(document.source, readSourceParameters(call.parameters) ?? wholeSource) };
+  return { body: filterSource(document.source, readSourceParameters(call.parameters) ?? wholeSource) };
 }
 
 async function find(call: Call, twin: SearchTwin): Promise<StoredDocument | undefined> {
@@ -208,7 +208,7 @@ async function perform(action: Action, twin: SearchTwin): Promise<Done> {
 
 /** The index to write to, date math resolved. @throws VendorError */
 async function writeIndex(call: Call, twin: SearchTwin): Promise<string> {
-  const name = namedIndex(call, twin);
+  const name = readIndexName(call, twin);
   const aliases = await aliasTargets(twin);
   if (call.parameters.flag("require_alias") && !aliases.has(name)) throw requireAliasError(name);
   return writeIndexOf(name, aliases);
@@ -216,10 +216,10 @@ async function writeIndex(call: Call, twin: SearchTwin): Promise<string> {
 
 /** The index to read a document from. @throws VendorError */
 async function readIndex(call: Call, twin: SearchTwin): Promise<string> {
-  return readIndexOf(namedIndex(call, twin), await aliasTargets(twin));
+  return readIndexOf(readIndexName(call, twin), await aliasTargets(twin));
 }
 
-function namedIndex(call: Call, twin: SearchTwin): string {
+function readIndexName(call: Call, twin: SearchTwin): string {
   const name = resolveDateMath(call.segment("index"), twin.clock.now());
   checkIndexName(name);
   return name;

@@ -54,7 +54,8 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
         async (signal) => ({ body, result: await run(call, twin, body, signal) }),
         twin.clock.now() + body.keepAliveMs,
       );
-      return answerAsync(call, twin, started.id, body.waitMs, body.keepOnCompletion);
+      const { waitMs, keepOnCompletion: keep } = body;
+      return answerAsync(call, twin, { id: started.id, waitMs, keep });
     },
   }),
   api({
@@ -68,7 +69,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
       const keepAliveMs = call.parameters.durationMs("keep_alive");
       if (keepAliveMs !== undefined) query.expiresAtMs = twin.clock.now() + keepAliveMs;
       const waitMs = call.parameters.durationMs("wait_for_completion_timeout") ?? 0;
-      return answerAsync(call, twin, query.id, waitMs, true);
+      return answerAsync(call, twin, { id: query.id, waitMs, keep: true });
     },
   }),
   api({
@@ -91,9 +92,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
 async function answerAsync(
   call: Call,
   twin: SearchTwin,
-  id: string,
-  waitMs: number,
-  keep: boolean,
+  { id, waitMs, keep }: { id: string; waitMs: number; keep: boolean },
 ): Promise<Answer> {
   const queries = twin.esqlQueries;
   const query = queries.get(id, twin.clock.now());
@@ -117,44 +116,44 @@ async function answerAsync(
 async function run(call: Call, twin: SearchTwin, body: EsqlBody, signal: AbortSignal): Promise<EsqlResult> {
   const result =
     twin.translatorOrder === "model-first"
-      ? await modelFirst(call, twin, body, signal)
-      : await compilerFirst(call, twin, body, signal);
+      ? await runModelFirst(call, twin, body, signal)
+      : await runCompilerFirst(call, twin, body, signal);
   call.notes.addSql(result.statements);
   return result;
 }
 
 /** The compiler first, then the model for what the compiler does not recognise. */
-async function compilerFirst(
+async function runCompilerFirst(
   call: Call,
   twin: SearchTwin,
   body: EsqlBody,
   signal: AbortSignal,
 ): Promise<EsqlResult> {
   try {
-    return await compiled(call, twin, body, signal);
+    return await runByCompiler(call, twin, body, signal);
   } catch (error) {
     if (!(error instanceof UnrecognisedEsql || error instanceof UnrecognisedQuery)) throw error;
     if (!twin.translator) throw withModelHint(error, twin);
-    return translated(call, twin, body, signal, withModelHint(error, twin));
+    return runByModel(call, twin, body, signal, withModelHint(error, twin));
   }
 }
 
 /** The model first, then the compiler for what the model has no answer to. */
-async function modelFirst(
+async function runModelFirst(
   call: Call,
   twin: SearchTwin,
   body: EsqlBody,
   signal: AbortSignal,
 ): Promise<EsqlResult> {
   try {
-    if (twin.translator) return await translated(call, twin, body, signal, noTranslation());
+    if (twin.translator) return await runByModel(call, twin, body, signal, declineTranslation());
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
   }
-  return compiled(call, twin, body, signal);
+  return runByCompiler(call, twin, body, signal);
 }
 
-async function compiled(
+async function runByCompiler(
   call: Call,
   twin: SearchTwin,
   body: EsqlBody,
@@ -187,7 +186,7 @@ async function compiled(
 }
 
 /** @param refusal thrown when no statement of the model runs */
-async function translated(
+async function runByModel(
   call: Call,
   twin: SearchTwin,
   body: EsqlBody,
@@ -205,7 +204,7 @@ async function translated(
 }
 
 /** Never answered: it tells `modelFirst` that the compiler's turn has come. */
-function noTranslation(): VendorError {
+function declineTranslation(): VendorError {
   return new VendorError(400, { type: "verification_exception", reason: "the query is not translated" });
 }
 

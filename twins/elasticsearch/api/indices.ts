@@ -15,7 +15,7 @@ import { aliasesOf, aliasTargets, knownIndices } from "../indices/index-registry
 import { mappingOf } from "../indices/mapping.ts";
 import { createIndex, removeIndices } from "../indices/own-indices.ts";
 import { ownMapping } from "../indices/own-mapping.ts";
-import { flattened, nested, settingsOf } from "../indices/settings.ts";
+import { flatten, nest, settingsOf } from "../indices/settings.ts";
 import { scopeOf } from "../search/context.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument } from "../vendor/error.ts";
@@ -162,7 +162,7 @@ async function get(call: Call, twin: SearchTwin): Promise<Answer> {
       ...(features.includes("aliases") ? { aliases: aliasesOf(name, fields, twin) } : {}),
       ...(features.includes("mappings") ? { mappings: mappingOf(fields, name) } : {}),
       ...(features.includes("settings")
-        ? { settings: flat ? Object.fromEntries(flattened(settings)) : settings }
+        ? { settings: flat ? Object.fromEntries(flatten(settings)) : settings }
         : {}),
     };
     return [name, described] as const;
@@ -247,10 +247,10 @@ async function getSettings(call: Call, twin: SearchTwin): Promise<Answer> {
   const flat = call.parameters.flag("flat_settings") ?? false;
   const patterns = call.segment("name") === "" ? ["*"] : call.segment("name").split(",");
   const shown = names.map((name) => {
-    const kept = flattened(settingsFor(name, fields, twin)).filter(([setting]) =>
+    const kept = flatten(settingsFor(name, fields, twin)).filter(([setting]) =>
       patterns.some((pattern) => pattern === "_all" || matchesPattern(setting, pattern)),
     );
-    return [name, { settings: flat ? Object.fromEntries(kept) : nested(kept) }] as const;
+    return [name, { settings: flat ? Object.fromEntries(kept) : nest(kept) }] as const;
   });
   return { body: new Map(shown) };
 }

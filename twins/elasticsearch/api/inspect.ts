@@ -16,9 +16,9 @@ import { analyzers } from "../query/compile/analyzers.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { contentError, UnservedError } from "../query/errors.ts";
-import { compileAsked } from "../search/compile-search.ts";
+import { compileRequested } from "../search/compile-search.ts";
 import { narrow, type SearchScope, scopeOf } from "../search/context.ts";
-import { shownExplanation } from "../search/hits.ts";
+import { showExplanation } from "../search/hits.ts";
 import { readSourceParameters, sourceParameters } from "../search/source-filter.ts";
 import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -72,7 +72,7 @@ async function compiledQuery(
 ) {
   const context = narrow(await call.openSearch(twin), scope);
   const query = { ...context.query, ...options };
-  return compileAsked(readUrlQuery(call.parameters), call.object().query, { ...context, query });
+  return compileRequested(readUrlQuery(call.parameters), call.object().query, { ...context, query });
 }
 
 async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
@@ -114,7 +114,7 @@ async function explain(call: Call, twin: SearchTwin): Promise<Answer> {
       _index: index,
       _id: id,
       matched: explanation !== undefined,
-      explanation: shownExplanation(
+      explanation: showExplanation(
         explanation ?? { value: 0, description: "no matching clause", details: [] },
       ),
       ...(filter

@@ -39,19 +39,19 @@ export function negotiate(request: VendorRequest): AnswerForm {
   }
   const asked = request.query.get("format");
   if (asked === "yaml") return { form: "yaml", contentType: "application/yaml" };
-  if (asked === "cbor" || asked === "smile") throw unspoken(asked);
+  if (asked === "cbor" || asked === "smile") throw unsupportedForm(asked);
   if (asked === "json") return json(undefined);
-  if (accept?.form === "yaml") return { form: "yaml", contentType: versioned("yaml", accept.version) };
-  if (accept?.form === "cbor" || accept?.form === "smile") throw unspoken(accept.form);
+  if (accept?.form === "yaml") return { form: "yaml", contentType: contentTypeOf("yaml", accept.version) };
+  if (accept?.form === "cbor" || accept?.form === "smile") throw unsupportedForm(accept.form);
   if (accept?.form === "json" || accept?.form === "x-ndjson") return json(accept.version);
   return json(content?.version);
 }
 
 function json(version: number | undefined): AnswerForm {
-  return { form: "json", contentType: versioned("json", version) };
+  return { form: "json", contentType: contentTypeOf("json", version) };
 }
 
-function versioned(form: Form, version: number | undefined): string {
+function contentTypeOf(form: Form, version: number | undefined): string {
   return version === undefined
     ? `application/${form}`
     : `application/vnd.elasticsearch+${form};compatible-with=${version}`;
@@ -126,6 +126,6 @@ function notAcceptable(header: string | undefined): PlainRefusal {
   return new PlainRefusal(406, what);
 }
 
-function unspoken(form: string): PlainRefusal {
+function unsupportedForm(form: string): PlainRefusal {
   return new PlainRefusal(406, `This twin does not answer in ${form}; ask for json or yaml`);
 }

@@ -60,11 +60,11 @@ async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
   if (searches.length === 0) throw invalidRequest(["no requests added"]);
   const responses: object[] = [];
   // One after the other, so that a request holds one slot of the store's queue.
-  for (const search of searches) responses.push(await one(search, call, twin));
+  for (const search of searches) responses.push(await runOne(search, call, twin));
   return { body: { took: Math.round(performance.now() - startedAt), responses } };
 }
 
-async function one(
+async function runOne(
   { expression, options, request }: OneSearch,
   call: Call,
   twin: SearchTwin,
@@ -74,8 +74,8 @@ async function one(
     const typedKeys = call.parameters.flag("typed_keys") ?? false;
     const context = { ...(await call.openSearch(twin)), text: undefined };
     const result = await runSearch(request, scope, context, { typedKeys });
-    const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
-    return { ...searchBody(result, request, asNumber), status: 200 };
+    const totalAsNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
+    return { ...searchBody(result, request, { totalAsNumber }), status: 200 };
   } catch (error) {
     if (error instanceof VendorError && UNREADABLE.has(error.cause.type)) throw error;
     const { body: refused } = vendorErrorResponse(asVendorError(error));

@@ -53,7 +53,12 @@ const node = {
 };
 const counted = { total: 1, successful: 1, failed: 0 };
 
-function told(id: string, paths: readonly string[], summary: string, body: Body): Operation<SearchTwin>[] {
+function nodeRoutes(
+  id: string,
+  paths: readonly string[],
+  summary: string,
+  body: Body,
+): Operation<SearchTwin>[] {
   return paths.map((path) =>
     api({
       id,
@@ -69,13 +74,13 @@ function told(id: string, paths: readonly string[], summary: string, body: Body)
 type Body = (twin: SearchTwin, call: Call) => object | Promise<object>;
 
 export const nodeOperations: readonly Operation<SearchTwin>[] = [
-  ...told(
+  ...nodeRoutes(
     "nodes.info",
     ["/_nodes", "/_nodes/:node", "/_nodes/:node/:metric"],
     "The one node of the cluster.",
     (twin) => ({ _nodes: counted, cluster_name: CLUSTER_NAME, nodes: { [NODE_ID]: nodeInfo(twin) } }),
   ),
-  ...told(
+  ...nodeRoutes(
     "nodes.stats",
     ["/_nodes/stats", "/_nodes/stats/:metric", "/_nodes/:node/stats", "/_nodes/:node/stats/:metric"],
     "What the node has done and has left.",
@@ -85,24 +90,24 @@ export const nodeOperations: readonly Operation<SearchTwin>[] = [
       nodes: { [NODE_ID]: await nodeStats(twin) },
     }),
   ),
-  ...told(
+  ...nodeRoutes(
     "cluster.state",
     ["/_cluster/state", "/_cluster/state/:metric", "/_cluster/state/:metric/:index"],
     "The state of the cluster.",
     clusterState,
   ),
-  ...told("cluster.stats", ["/_cluster/stats"], "Figures of the cluster.", clusterStats),
-  ...told("cluster.settings", ["/_cluster/settings"], "Settings of the cluster: none are set.", () => ({
+  ...nodeRoutes("cluster.stats", ["/_cluster/stats"], "Figures of the cluster.", clusterStats),
+  ...nodeRoutes("cluster.settings", ["/_cluster/settings"], "Settings of the cluster: none are set.", () => ({
     persistent: {},
     transient: {},
   })),
-  ...told(
+  ...nodeRoutes(
     "cluster.pending-tasks",
     ["/_cluster/pending_tasks"],
     "What the cluster has yet to do: nothing.",
     () => ({ tasks: [] }),
   ),
-  ...told("tasks", ["/_tasks"], "What the cluster is doing.", () => ({ nodes: {} })),
+  ...nodeRoutes("tasks", ["/_tasks"], "What the cluster is doing.", () => ({ nodes: {} })),
   api({
     id: "cluster.settings.put",
     method: "PUT",

@@ -10,11 +10,11 @@ const headers = { "x-elastic-product": "Elasticsearch", "content-type": "applica
 export function refusal(refused: PlatformRefusal): VendorResponse {
   // The vendor's HTTP layer answers with the bare status.
   if (refused.kind === "body-too-large") return { status: 413 };
-  const { status, body, headers: more } = worded(refused);
+  const { status, body, headers: more } = wordRefusal(refused);
   return { status, headers: { ...headers, ...more }, body: JSON.stringify(body) };
 }
 
-function worded(refused: Exclude<PlatformRefusal, { kind: "body-too-large" }>): VendorResponse {
+function wordRefusal(refused: Exclude<PlatformRefusal, { kind: "body-too-large" }>): VendorResponse {
   switch (refused.kind) {
     case "unknown-path":
       return unknownPath(refused);

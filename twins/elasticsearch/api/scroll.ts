@@ -6,7 +6,7 @@ import { invalidRequest } from "../documents/errors.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { tokenOf } from "../json/token.ts";
 import { type SearchScope, scopeOf } from "../search/context.ts";
-import { contextMissing } from "../search/kept.ts";
+import { contextMissing } from "../search/keep-alive.ts";
 import type { Scroll } from "../search/open-searches.ts";
 import type { SearchRequest } from "../search/request.ts";
 import { runSearch } from "../search/run.ts";
@@ -83,7 +83,7 @@ export async function startScroll(
   request.countUpTo = Number.POSITIVE_INFINITY;
   const scroll: Scroll = { request, scope: await snapshot(scope, twin), after: undefined };
   const page = await readPage(scroll, call, twin);
-  return { _scroll_id: twin.open.scrolls.keep(scroll, keepAliveMs), ...page };
+  return { _scroll_id: twin.open.scrolls.add(scroll, keepAliveMs), ...page };
 }
 
 async function readPage(scroll: Scroll, call: Call, twin: SearchTwin): Promise<object> {
@@ -96,7 +96,8 @@ async function readPage(scroll: Scroll, call: Call, twin: SearchTwin): Promise<o
   scroll.after = result.last ?? scroll.after;
   // Only the first page has aggregations.
   scroll.request = { ...request, aggregations: undefined };
-  return searchBody(result, request, call.parameters.flag("rest_total_hits_as_int") ?? false);
+  const totalAsNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
+  return searchBody(result, request, { totalAsNumber });
 }
 
 async function next(call: Call, twin: SearchTwin): Promise<Answer> {
@@ -120,7 +121,7 @@ function clear(call: Call, twin: SearchTwin): Answer {
   if (given === undefined) throw invalidRequest(["no scroll ids specified"]);
   const ids = Array.isArray(given) ? given : given.split(",");
   const { scrolls } = twin.open;
-  const freed = ids.includes("_all") ? scrolls.dropAll() : ids.filter((id) => scrolls.drop(id)).length;
+  const freed = ids.includes("_all") ? scrolls.clear() : ids.filter((id) => scrolls.delete(id)).length;
   return { status: freed > 0 ? 200 : 404, body: { succeeded: true, num_freed: freed } };
 }
 
@@ -134,14 +135,14 @@ function bodyOf(call: Call): ScrollBody {
   const text = call.text().trim();
   if (text !== "" && !text.startsWith("{")) return { scroll_id: text, scroll: undefined };
   const { scroll_id, scroll } = call.object();
-  if (scroll !== undefined && typeof scroll !== "string") throw wrongType("scroll", scroll);
+  if (scroll !== undefined && typeof scroll !== "string") throw wrongTypeError("scroll", scroll);
   if (scroll_id === undefined || typeof scroll_id === "string") return { scroll_id, scroll };
   if (Array.isArray(scroll_id) && scroll_id.every((id) => typeof id === "string"))
     return { scroll_id, scroll };
-  throw wrongType("scroll_id", scroll_id);
+  throw wrongTypeError("scroll_id", scroll_id);
 }
 
-function wrongType(name: string, value: unknown): VendorError {
+function wrongTypeError(name: string, value: unknown): VendorError {
   const token = tokenOf(value);
   return illegalArgument(
     `Unknown parameter [${name}] in request body or parameter is of the wrong type[${token}] `,
@@ -153,14 +154,14 @@ async function openPointInTime(call: Call, twin: SearchTwin): Promise<Answer> {
   if (keepAliveMs === undefined) throw invalidRequest(["[keep_alive] is not specified"]);
   call.object();
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
-  const id = twin.open.pointsInTime.keep(await snapshot(scope, twin), keepAliveMs);
+  const id = twin.open.pointsInTime.add(await snapshot(scope, twin), keepAliveMs);
   return { body: { id, _shards: searchShards(scope.selection.names.length) } };
 }
 
 function closePointInTime(call: Call, twin: SearchTwin): Answer {
   const { id } = call.object();
   if (typeof id !== "string") throw invalidRequest(["[id] is not specified"]);
-  const freed = twin.open.pointsInTime.drop(id) ? 1 : 0;
+  const freed = twin.open.pointsInTime.delete(id) ? 1 : 0;
   return { status: freed > 0 ? 200 : 404, body: { succeeded: freed > 0, num_freed: freed } };
 }
 

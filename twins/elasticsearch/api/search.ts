@@ -86,9 +86,9 @@ async function search(call: Call, twin: SearchTwin): Promise<Answer> {
   // The vendor reads `typed_keys` only when it writes aggregations.
   const typedKeys = request.aggregations !== undefined && (call.parameters.flag("typed_keys") ?? false);
   const result = await runSearch(request, scope, await call.openSearch(twin), { typedKeys });
-  const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
+  const totalAsNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
   const ofPit = request.pit ? { pit_id: request.pit.id } : {};
-  return { body: { ...ofPit, ...searchBody(result, request, asNumber) } };
+  return { body: { ...ofPit, ...searchBody(result, request, { totalAsNumber }) } };
 }
 
 async function count(call: Call, twin: SearchTwin): Promise<Answer> {

@@ -9,7 +9,7 @@ import { ObjectParser, objectField, scalarField, textsField } from "../json/obje
 import type { JsonObject } from "../json/read.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
-import { acknowledged, acknowledging, namingParameters } from "./acknowledging.ts";
+import { acknowledged, acknowledgedRoute, namingParameters } from "./acknowledged-routes.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 
@@ -17,7 +17,7 @@ type Kind = "index" | "component";
 
 export const templateOperations: readonly Operation<SearchTwin>[] = [
   ...(["index", "component"] as const).flatMap(templates),
-  ...(["_template", "_ilm/policy", "_ingest/pipeline"] as const).flatMap(nominal),
+  ...(["_template", "_ilm/policy", "_ingest/pipeline"] as const).flatMap(acknowledgedRoutes),
 ];
 
 function templates(kind: Kind): Operation<SearchTwin>[] {
@@ -39,10 +39,10 @@ function templates(kind: Kind): Operation<SearchTwin>[] {
     });
   const put = (call: Call, twin: SearchTwin) => putTemplate(kind, call, twin);
   return [
-    operation("list", "GET", path, (_, twin) => shown(kind, [...storedOf(kind, twin)])),
+    operation("list", "GET", path, (_, twin) => showTemplates(kind, [...storedOf(kind, twin)])),
     operation("get", "GET", one, (call, twin) => getTemplates(kind, call, twin)),
     operation("exists", "HEAD", one, (call, twin) => ({
-      status: named(kind, call, twin).length > 0 ? 200 : 404,
+      status: findTemplates(kind, call, twin).length > 0 ? 200 : 404,
       body: "",
       contentType: "application/json",
     })),
@@ -56,20 +56,20 @@ function storedOf(kind: Kind, { templates }: SearchTwin): Map<string, JsonObject
   return templates[kind];
 }
 
-function named(kind: Kind, call: Call, twin: SearchTwin): [string, JsonObject][] {
+function findTemplates(kind: Kind, call: Call, twin: SearchTwin): [string, JsonObject][] {
   const patterns = call.segment("name").split(",");
   return [...storedOf(kind, twin)].filter(([name]) => patterns.some((one) => matchesPattern(name, one)));
 }
 
-function shown(kind: Kind, templates: readonly [string, JsonObject][]): Answer {
+function showTemplates(kind: Kind, templates: readonly [string, JsonObject][]): Answer {
   const rows = templates.map(([name, template]) => ({ name, [`${kind}_template`]: template }));
   return { body: { [`${kind}_templates`]: rows } };
 }
 
 function getTemplates(kind: Kind, call: Call, twin: SearchTwin): Answer {
   const name = call.segment("name");
-  const found = named(kind, call, twin);
-  if (found.length > 0 || name.includes("*")) return shown(kind, found);
+  const found = findTemplates(kind, call, twin);
+  if (found.length > 0 || name.includes("*")) return showTemplates(kind, found);
   throw new VendorError(404, {
     type: "resource_not_found_exception",
     reason: `${kind} template matching [${name}] not found`,
@@ -118,7 +118,7 @@ function putTemplate(kind: Kind, call: Call, twin: SearchTwin): Answer {
 function deleteTemplates(kind: Kind, call: Call, twin: SearchTwin): Answer {
   if (twin.fidelity === "specification") return acknowledged;
   const wanted = call.segment("name").split(",");
-  const names = named(kind, call, twin).map(([name]) => name);
+  const names = findTemplates(kind, call, twin).map(([name]) => name);
   const missing = wanted.filter((name) => !name.includes("*") && !names.includes(name));
   if (missing.length > 0) {
     const listed = missing.join(",");
@@ -136,7 +136,7 @@ function deleteTemplates(kind: Kind, call: Call, twin: SearchTwin): Answer {
 
 type Nominal = "_template" | "_ilm/policy" | "_ingest/pipeline";
 
-function nominal(path: Nominal): Operation<SearchTwin>[] {
+function acknowledgedRoutes(path: Nominal): Operation<SearchTwin>[] {
   const id = path.replace("_", "").replaceAll("_", "-").replace("/", "-");
   const what = id.replaceAll("-", " ");
   const none = () => ({ body: {} });
@@ -161,7 +161,7 @@ function nominal(path: Nominal): Operation<SearchTwin>[] {
         return { status: 404, body: {} };
       },
     }),
-    acknowledging(`${id}.put`, "PUT", `/${path}/:name`, `one ${what}`),
-    acknowledging(`${id}.delete`, "DELETE", `/${path}/:name`, `the end of one ${what}`),
+    acknowledgedRoute(`${id}.put`, "PUT", `/${path}/:name`, `one ${what}`),
+    acknowledgedRoute(`${id}.delete`, "DELETE", `/${path}/:name`, `the end of one ${what}`),
   ];
 }

@@ -125,18 +125,18 @@ export class Compiler {
       case "like":
         return this.problems.defer(
           () => compileLike(this, node, this.expression(node.value)),
-          () => this.made("boolean", raw("CAST(NULL AS BOOLEAN)"), at),
+          () => this.derive("boolean", raw("CAST(NULL AS BOOLEAN)"), at),
         );
       case "not": {
         const operand = this.single(this.#condition(node.operand, "", at), at);
-        return this.made("boolean", sql`(NOT ${operand.sql})`, at, operand);
+        return this.derive("boolean", sql`(NOT ${operand.sql})`, at, operand);
       }
       case "logical": {
         const sides = [
           this.#condition(node.left, "first ", at),
           this.#condition(node.right, "second ", at),
         ] as const;
-        const simple = simplified(node.operator, ...sides);
+        const simple = simplifyLogic(node.operator, ...sides);
         if (simple) return { ...simple, at };
         const [left, leftIsOne] = this.#truth(sides[0]);
         const [right, rightIsOne] = this.#truth(sides[1]);
@@ -144,13 +144,13 @@ export class Compiler {
         const single = [leftIsOne, rightIsOne].filter((test) => test !== undefined);
         const value =
           single.length === 0 ? whole : sql`CASE WHEN ${joined(single, " AND ")} THEN ${whole} END`;
-        return this.made("boolean", value, at, left, right);
+        return this.derive("boolean", value, at, left, right);
       }
       case "is null": {
         const value = this.expression(node.value);
         if (isTimeSpan(value.type)) return constantTyped({ type: "boolean", value: node.negated }, at);
         const test = node.negated ? raw("IS NOT NULL") : raw("IS NULL");
-        return this.made("boolean", sql`(${value.sql} ${test})`, at, value);
+        return this.derive("boolean", sql`(${value.sql} ${test})`, at, value);
       }
     }
   }
@@ -162,7 +162,7 @@ export class Compiler {
    */
   constant(node: Expression, value: Typed): Constant | undefined {
     if (value.constant || value.multi || isTimeSpan(value.type)) return value.constant;
-    const expression = this.madeOf(node);
+    const expression = this.constantExpression(node);
     if (!expression) return undefined;
     const key = `${node.at.start}-${node.at.end}`;
     const known = this.#folded.get(key);
@@ -175,7 +175,7 @@ export class Compiler {
   }
 
   /** The expression without columns, if it is constant. */
-  madeOf(node: Expression): Expression | undefined {
+  constantExpression(node: Expression): Expression | undefined {
     return withoutColumns(node, (name) => this.find(name));
   }
 
@@ -228,9 +228,9 @@ export class Compiler {
   }
 
   /** A value computed from others. */
-  made(type: DataType, made: Sql, at: Span, ...from: readonly Typed[]): Typed {
+  derive(type: DataType, computed: Sql, at: Span, ...from: readonly Typed[]): Typed {
     const depth = 1 + from.reduce((deepest, value) => Math.max(deepest, value.depth), 0);
-    return { type, multi: false, sql: made, constant: undefined, atomic: false, depth, at };
+    return { type, multi: false, sql: computed, constant: undefined, atomic: false, depth, at };
   }
 
   /** Stores the value in a column, so that repeated reads compute it once. */
@@ -325,7 +325,7 @@ export class Compiler {
  * The vendor's optimizer: a constant beside AND or OR decides, or leaves the other side as it is, several values
  * included.
  */
-function simplified(operator: "AND" | "OR", left: Typed, right: Typed): Typed | undefined {
+function simplifyLogic(operator: "AND" | "OR", left: Typed, right: Typed): Typed | undefined {
   for (const [side, other] of [
     [left, right],
     [right, left],

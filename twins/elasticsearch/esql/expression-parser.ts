@@ -1,6 +1,6 @@
 /** A Pratt parser for expressions. */
 import { parsingError, type Span, syntaxError, UnrecognisedEsql } from "./errors.ts";
-import { negatedLiteral, takeListItems, takeLiteral } from "./literals.ts";
+import { negateLiteral, takeListItems, takeLiteral } from "./literals.ts";
 import type { Params } from "./params.ts";
 import type {
   ArithmeticOperator,
@@ -148,7 +148,7 @@ export class ExpressionParser {
   /** A signed number is one literal, so that a cast after it converts the sign, too. */
   #signedNumber(sign: Token): Expression {
     const given = takeLiteral(this.#reader, this.#params) ?? this.#reader.fail(startOfPrimary);
-    const literal = (sign.value === "-" ? negatedLiteral(given) : given) ?? given;
+    const literal = (sign.value === "-" ? negateLiteral(given) : given) ?? given;
     return this.#casts(this.#node(sign, { kind: "literal", literal }));
   }
 

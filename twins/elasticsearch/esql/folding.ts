@@ -41,7 +41,7 @@ export function withoutColumns(
   const visit = (visited: Expression): Expression | undefined => {
     if (++nodes > MAX_NODES) return undefined;
     if (visited.kind === "column") {
-      const made = find(visited.name)?.madeOf;
+      const made = find(visited.name)?.constantExpression;
       nodes += made ? countNodes(made) : 0;
       return made;
     }

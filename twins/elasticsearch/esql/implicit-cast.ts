@@ -14,17 +14,17 @@ import type { DataType, TypeSet } from "./types.ts";
 
 /** @param beside the other operand */
 export function convertLiteral(compiler: Compiler, value: Typed, beside: Typed): Typed {
-  return converted(compiler, value, beside.type);
+  return castConstant(compiler, value, beside.type);
 }
 
 /** @param types accepted by the parameter */
 export function convertLiteralTo(compiler: Compiler, value: Typed, { types }: TypeSet): Typed {
   if (types.has("keyword")) return value;
   const target = (["datetime", "ip"] as const).find((type) => types.has(type));
-  return target && types.size <= 6 ? converted(compiler, value, target) : value;
+  return target && types.size <= 6 ? castConstant(compiler, value, target) : value;
 }
 
-function converted(compiler: Compiler, value: Typed, type: DataType): Typed {
+function castConstant(compiler: Compiler, value: Typed, type: DataType): Typed {
   const { constant, at } = value;
   if (constant?.type !== "keyword") return value;
   if (type === "datetime") {

@@ -176,7 +176,7 @@ class Lexer {
     if (this.#query[this.#offset] !== "`") return false;
     const text = this.#match(quotedName);
     if (text === undefined) return false;
-    this.#add(kind, text.slice(1, -1).replaceAll("``", "`"), this.#offset + text.length, true);
+    this.#add(kind, text.slice(1, -1).replaceAll("``", "`"), this.#offset + text.length, { quoted: true });
     return true;
   }
 
@@ -185,7 +185,7 @@ class Lexer {
     return pattern.exec(this.#query)?.[0];
   }
 
-  #add(kind: TokenKind, value: string, end: number, quoted = false): void {
+  #add(kind: TokenKind, value: string, end: number, { quoted = false } = {}): void {
     const start = this.#offset;
     this.#tokens.push({
       kind,

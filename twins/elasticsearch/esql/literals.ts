@@ -57,7 +57,7 @@ function takeListItem(reader: TokenReader, open: Token, first: ListItem | undefi
   const sign = reader.take("symbol", "-") ?? reader.take("symbol", "+");
   const token = reader.next();
   const item = listItem(token);
-  const signed = item && sign?.value === "-" ? negatedNumber(item) : item;
+  const signed = item && sign?.value === "-" ? negateNumber(item) : item;
   if (signed && (!sign || isNumber(signed)) && (!first || kindOf(first) === kindOf(signed))) return signed;
   const found = `input '${reader.textOf(token)}'`;
   if (first?.type === "keyword") throw syntaxError(token, `mismatched ${found} expecting QUOTED_STRING`);
@@ -98,7 +98,7 @@ export function integerLiteral(value: bigint): NumberLiteral {
   return { type: "double", value: Number(value) };
 }
 
-function negatedNumber(literal: Literal): NumberLiteral | undefined {
+function negateNumber(literal: Literal): NumberLiteral | undefined {
   if (literal.type === "double") return { type: "double", value: -literal.value };
   if (literal.type === "integer" || literal.type === "long" || literal.type === "unsigned_long") {
     return integerLiteral(-literal.value);
@@ -107,9 +107,9 @@ function negatedNumber(literal: Literal): NumberLiteral | undefined {
 }
 
 /** `undefined` for a literal without a sign. */
-export function negatedLiteral(literal: Literal): Literal | undefined {
+export function negateLiteral(literal: Literal): Literal | undefined {
   if (literal.type === "span") {
     return { type: "span", value: negateSpan(literal.value) };
   }
-  return negatedNumber(literal);
+  return negateNumber(literal);
 }

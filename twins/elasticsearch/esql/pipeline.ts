@@ -16,7 +16,7 @@ export interface Column {
   /** Generated name in SQL. */
   ref: string;
   /** Its expression, when that is constant. */
-  madeOf?: Expression | undefined;
+  constantExpression?: Expression | undefined;
 }
 
 /** A sort key: a column in SQL. */

@@ -76,7 +76,7 @@ export function nullTyped(at: Span, type: DataType = "null"): Typed {
 }
 
 /** Casts an expression to a wider type. */
-export function widened(value: Typed, type: DataType): Typed {
+export function widen(value: Typed, type: DataType): Typed {
   if (value.type === type || (isString(value.type) && isString(type))) return { ...value, type };
   if (value.type === "null") return nullTyped(value.at, type);
   const { constant } = value;

@@ -10,13 +10,13 @@ import type { DataType } from "./types.ts";
 
 /** Converts a value for JSON; a list of one becomes its value. */
 export function outputValue(value: ResultValue, type: DataType): unknown {
-  if (!Array.isArray(value)) return scalar(value, type);
-  const items = value.filter((item) => item !== null).map((item) => scalar(item, type));
+  if (!Array.isArray(value)) return outputScalar(value, type);
+  const items = value.filter((item) => item !== null).map((item) => outputScalar(item, type));
   if (items.length === 0) return null;
   return items.length === 1 ? items[0] : items;
 }
 
-function scalar(value: ResultValue, type: DataType): unknown {
+function outputScalar(value: ResultValue, type: DataType): unknown {
   if (value === null) return null;
   switch (type) {
     case "double":

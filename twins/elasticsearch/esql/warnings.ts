@@ -4,7 +4,7 @@ import { BUILD_HASH, VERSION } from "../vendor/node.ts";
 /** Joins all warnings in one header, as HTTP allows. */
 export function warningHeaders(warnings: readonly string[]): Record<string, string> {
   if (warnings.length === 0) return {};
-  return { warning: warnings.map((text) => `299 ${agent} "${quoted(text)}"`).join(", ") };
+  return { warning: warnings.map((text) => `299 ${agent} "${quoteHeader(text)}"`).join(", ") };
 }
 
 const agent = `Elasticsearch-${VERSION}-${BUILD_HASH}`;
@@ -12,7 +12,7 @@ const agent = `Elasticsearch-${VERSION}-${BUILD_HASH}`;
 const MAX_LENGTH = 1000;
 
 /** Percent-escapes what a quoted header string may not hold. */
-function quoted(text: string): string {
+function quoteHeader(text: string): string {
   // The detour through bytes turns a surrogate half into a replacement character.
   return Buffer.from(text.slice(0, MAX_LENGTH))
     .toString("utf8")

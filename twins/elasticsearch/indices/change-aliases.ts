@@ -86,7 +86,7 @@ export async function changeAliases(changes: readonly AliasChange[], registry: I
           continue;
         }
         const before = changed.get(index) ?? aliasesOf(index, writer.fields, registry);
-        const after = applied(change, before, names);
+        const after = applyChange(change, before, names);
         wasThere ||= Object.keys(after).length < Object.keys(before).length;
         changed.set(index, after);
       }
@@ -106,7 +106,7 @@ export async function changeAliases(changes: readonly AliasChange[], registry: I
   });
 }
 
-function applied(
+function applyChange(
   { kind, aliases, given }: AliasChange,
   before: Aliases,
   names: ReadonlySet<string>,

@@ -31,7 +31,7 @@ export function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coer
     return coerce(leaf, field);
   }
   if (isFalse(parameters.coerce)) {
-    const reason = uncoerced(leaf, type, field.type);
+    const reason = coercionError(leaf, type, field.type);
     if (reason !== undefined) return { kind: "not_a_number", reason };
   }
   const coerced = coerce(leaf, field);
@@ -54,7 +54,7 @@ export function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coer
   return typeof value === "number" ? fitDouble(value, type, parameters) : coerced;
 }
 
-function uncoerced({ kind, text }: Leaf, type: string, held: FieldType): string | undefined {
+function coercionError({ kind, text }: Leaf, type: string, held: FieldType): string | undefined {
   const named = type.charAt(0).toUpperCase() + type.slice(1);
   if (kind === "string") return `${named} value passed as String`;
   return held === "long" && kind === "decimal" && !Number.isInteger(Number(text))

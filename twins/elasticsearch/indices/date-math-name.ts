@@ -22,19 +22,19 @@ function fill(text: string, nowMs: number, whole: string): string {
     const character = text.charAt(at);
     if (character === "\\") filled += text.charAt(++at);
     else if (character === "{") {
-      const end = closing(text, at);
-      if (end < 0) throw invalid(whole, "date math placeholder is open ended");
+      const end = closingBrace(text, at);
+      if (end < 0) throw invalidName(whole, "date math placeholder is open ended");
       filled += dateOf(text.slice(at + 1, end), nowMs, whole);
       at = end;
-    } else if (character === "}") throw invalid(whole, `invalid character at position [${at}]`);
+    } else if (character === "}") throw invalidName(whole, `invalid character at position [${at}]`);
     else filled += character;
   }
-  if (filled === "") throw invalid(whole, "nothing captured");
+  if (filled === "") throw invalidName(whole, "nothing captured");
   return filled;
 }
 
 /** Index of the brace that closes the one at `open`; -1 when none does. */
-function closing(text: string, open: number): number {
+function closingBrace(text: string, open: number): number {
   let depth = 0;
   for (let at = open; at < text.length; at++) {
     if (text.charAt(at) === "{") depth++;
@@ -47,15 +47,15 @@ function dateOf(placeholder: string, nowMs: number, whole: string): string {
   const open = placeholder.indexOf("{");
   const math = open < 0 ? placeholder : placeholder.slice(0, open);
   const inner = open < 0 ? "" : placeholder.slice(open + 1);
-  if (open >= 0 && !inner.endsWith("}")) throw invalid(whole, "missing closing `}` for date math format");
+  if (open >= 0 && !inner.endsWith("}")) throw invalidName(whole, "missing closing `}` for date math format");
   const [format = "", timeZone] = inner.slice(0, -1).split("|");
-  if (open >= 0 && format === "") throw invalid(whole, "missing date format");
+  if (open >= 0 && format === "") throw invalidName(whole, "missing date format");
   const zone = timeZone === undefined ? {} : { timeZone };
   const epochMs = parseDate(math, { nowMs, rounding: "first", ...zone });
   return formatDate(epochMs, format || DEFAULT_FORMAT, timeZone);
 }
 
-function invalid(name: string, why: string): VendorError {
+function invalidName(name: string, why: string): VendorError {
   return new VendorError(400, {
     type: "parse_exception",
     reason: `invalid dynamic name expression [${name}]. ${why}`,

@@ -32,7 +32,7 @@ const textWithKeyword = field("text", {}, new Map([["keyword", field("keyword", 
 
 /** @param name the full path @param root members of the mapping, such as `date_detection` @throws VendorError */
 export function dynamicField(name: string, leaf: Leaf, root: JsonObject): FieldNode {
-  const { matched, made } = detected(leaf, root);
+  const { matched, made } = detectType(leaf, root);
   // A template without a type makes a text without a keyword beside it.
   return templateField(name, matched, made.type, root) ?? made;
 }
@@ -42,7 +42,7 @@ interface Detected {
   made: FieldNode;
 }
 
-function detected({ kind, text }: Leaf, root: JsonObject): Detected {
+function detectType({ kind, text }: Leaf, root: JsonObject): Detected {
   switch (kind) {
     case "integer":
       return { matched: "long", made: long };
@@ -51,13 +51,13 @@ function detected({ kind, text }: Leaf, root: JsonObject): Detected {
     case "boolean":
       return { matched: "boolean", made: boolean };
     default:
-      return detectedInText(text, root);
+      return detectTypeInText(text, root);
   }
 }
 
 const anyText: Detected = { matched: "string", made: textWithKeyword };
 
-function detectedInText(text: string, root: JsonObject): Detected {
+function detectTypeInText(text: string, root: JsonObject): Detected {
   const { numeric_detection, date_detection, dynamic_date_formats = defaultFormats } = root;
   if (decimal.test(text)) {
     if (!isTrue(numeric_detection)) return anyText;

@@ -17,16 +17,16 @@ export type MatchedType = "string" | "long" | "double" | "boolean" | "date";
 export function checkTemplates(templates: Json | undefined): void {
   if (templates === undefined) return;
   if (!Array.isArray(templates)) {
-    throw refused("Dynamic template syntax error. An array of named objects is expected.");
+    throw invalidTemplate("Dynamic template syntax error. An array of named objects is expected.");
   }
   for (const entry of templates) {
     const [[name, rule] = ["", null], ...others] = isObject(entry) ? Object.entries(entry) : [];
     if (others.length > 0 || !isObject(rule)) {
-      throw refused("A dynamic template must be defined with a name");
+      throw invalidTemplate("A dynamic template must be defined with a name");
     }
     const unserved = unservedMember(rule);
     if (unserved !== undefined) {
-      throw refused(
+      throw invalidTemplate(
         `${unserved} of dynamic template [${name}] is not supported here: this stand-in has templates of values, by patterns with stars`,
       );
     }
@@ -41,7 +41,7 @@ function unservedMember(rule: JsonObject): string | undefined {
   return unserved && `[match_mapping_type] of [${unserved}]`;
 }
 
-function refused(reason: string): VendorError {
+function invalidTemplate(reason: string): VendorError {
   const cause = { type: "mapper_parsing_exception", reason };
   return new VendorError(400, { ...cause, reason: `Failed to parse mapping: ${reason}`, caused_by: cause });
 }
@@ -58,12 +58,12 @@ export function templateField(
 ): FieldNode | undefined {
   for (const entry of list(dynamic_templates)) {
     const [rule] = isObject(entry) ? Object.values(entry) : [];
-    if (isObject(rule) && fits(name, type, rule)) return fieldOf(name, dynamicType, rule);
+    if (isObject(rule) && matchesRule(name, type, rule)) return fieldOf(name, dynamicType, rule);
   }
   return undefined;
 }
 
-function fits(name: string, type: MatchedType, rule: JsonObject): boolean {
+function matchesRule(name: string, type: MatchedType, rule: JsonObject): boolean {
   const last = name.slice(name.lastIndexOf(".") + 1);
   const types = list(rule.match_mapping_type).map(String);
   const matches = (text: string, patterns: Json | undefined) =>
@@ -80,19 +80,19 @@ function fits(name: string, type: MatchedType, rule: JsonObject): boolean {
 function fieldOf(name: string, dynamicType: string, { mapping }: JsonObject): FieldNode | undefined {
   const last = name.slice(name.lastIndexOf(".") + 1);
   const given = isObject(mapping) ? mapping : {};
-  const filled = filledIn({ type: dynamicType, ...given }, { "{name}": last, "{dynamic_type}": dynamicType });
+  const filled = fillIn({ type: dynamicType, ...given }, { "{name}": last, "{dynamic_type}": dynamicType });
   const node = readMapping({ properties: { field: filled } }).properties.get("field");
   return node?.kind === "field" ? node : undefined;
 }
 
-function filledIn(json: Json, values: Readonly<Record<string, string>>): Json {
+function fillIn(json: Json, values: Readonly<Record<string, string>>): Json {
   if (typeof json === "string") {
     return Object.entries(values).reduce((text, [place, value]) => text.replaceAll(place, value), json);
   }
-  if (Array.isArray(json)) return json.map((item) => filledIn(item, values));
+  if (Array.isArray(json)) return json.map((item) => fillIn(item, values));
   if (!isObject(json)) return json;
   return Object.fromEntries(
-    Object.entries(json).map(([name, value]) => [String(filledIn(name, values)), filledIn(value, values)]),
+    Object.entries(json).map(([name, value]) => [String(fillIn(name, values)), fillIn(value, values)]),
   );
 }
 

@@ -90,7 +90,7 @@ export function select(
   const parts = splitExpression(expression).map((part) => resolveDateMath(part, nowMs));
   if (meansAll(parts)) {
     if (options.expand !== "none") return { names: known, everything: true };
-    return strict ? nothing(parts, options) : { names: known, everything: true };
+    return strict ? selectNothing(parts, options) : { names: known, everything: true };
   }
   const chosen = new Set<string>();
   let patterned = false;
@@ -117,14 +117,14 @@ export function select(
   }
   if (fidelity === "vendor" && absent !== undefined) throw noSuchIndex(absent);
   if (chosen.size === 0) {
-    if (fidelity === "vendor") return nothing(parts, options);
+    if (fidelity === "vendor") return selectNothing(parts, options);
     return strict ? { names: [], everything: false } : { names: known, everything: true };
   }
   const names = known.filter((name) => chosen.has(name));
   return { names, everything: names.length === known.length };
 }
 
-function nothing(parts: readonly string[], options: ExpressionOptions): Selection {
+function selectNothing(parts: readonly string[], options: ExpressionOptions): Selection {
   if (options.allowNoIndices) return { names: [], everything: false };
   throw noSuchIndex(parts.join(",") || "_all");
 }

@@ -59,19 +59,21 @@ export interface FieldCapability {
 /** All names that a query may use: fields, their keywords, and the objects around them. */
 export function capabilitiesOf(fields: FieldCatalog): FieldCapability[] {
   const found = new Map<string, FieldCapability>();
-  const add = (name: string, type: string, aggregatable: boolean, searchable = true, metadata = false) =>
-    found.set(name, { name, type, searchable, aggregatable, metadata });
+  const add = (name: string, type: string, what: Partial<Omit<FieldCapability, "name" | "type">>) =>
+    found.set(name, { name, type, searchable: true, aggregatable: false, metadata: false, ...what });
   for (const name of ["_id", "_index", "_source", "_seq_no", "_version"]) {
-    add(name, name, name === "_index", name === "_id" || name === "_index", true);
+    const searchable = name === "_id" || name === "_index";
+    add(name, name, { searchable, aggregatable: name === "_index", metadata: true });
   }
   for (const field of fields.all()) {
     const parts = field.name.split(".");
     for (let depth = 1; depth < parts.length; depth++) {
       const parent = parts.slice(0, depth).join(".");
-      if (!found.has(parent)) add(parent, "object", false, false);
+      if (!found.has(parent)) add(parent, "object", { searchable: false });
     }
-    add(field.name, mappedType(field), field.type !== "text");
-    for (const sub of keywordsOf(field).keys()) add(`${field.name}.${sub}`, "keyword", true);
+    add(field.name, mappedType(field), { aggregatable: field.type !== "text" });
+    for (const sub of keywordsOf(field).keys())
+      add(`${field.name}.${sub}`, "keyword", { aggregatable: true });
   }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

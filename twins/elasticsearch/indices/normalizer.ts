@@ -28,10 +28,10 @@ export function normalizersOf(settings: JsonObject): ReadonlyMap<string, Normali
     const [name = "", member = ""] = setting.slice(PREFIX.length).split(".");
     const steps = parts.get(name) ?? [];
     parts.set(name, steps);
-    if (member === "char_filter") throw unsupported(`char_filter of normalizer [${name}]`);
+    if (member === "char_filter") throw unsupportedError(`char_filter of normalizer [${name}]`);
     if (member !== "filter") continue;
     const filter = filters.get(String(value));
-    if (!filter) throw unsupported(`filter [${String(value)}] of normalizer [${name}]`);
+    if (!filter) throw unsupportedError(`filter [${String(value)}] of normalizer [${name}]`);
     steps.push(filter);
   }
   const made = [...parts].map(([name, steps]): [string, Normalizer] => [
@@ -41,7 +41,7 @@ export function normalizersOf(settings: JsonObject): ReadonlyMap<string, Normali
   return new Map([["lowercase", (text: string) => text.toLowerCase()], ...made]);
 }
 
-function unsupported(what: string): VendorError {
+function unsupportedError(what: string): VendorError {
   return new VendorError(400, {
     type: "illegal_argument_exception",
     reason: `${what} is not supported here: this stand-in has the filters ${[...filters.keys()].join(", ")}`,

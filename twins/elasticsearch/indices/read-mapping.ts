@@ -116,7 +116,7 @@ const objectMembers = new Set(["include_in_parent", "include_in_root", "subobjec
 
 /** @throws VendorError `mapper_parsing_exception` */
 export function readMapping(json: Json): ObjectNode {
-  if (!isRecord(json)) throw mistake(`Expected a map of mappings but got ${javaText(json)}`);
+  if (!isRecord(json)) throw invalidMapping(`Expected a map of mappings but got ${javaText(json)}`);
   // Clients before version 8 wrap the mapping in a type name.
   const [only, other] = Object.entries(json);
   const inner = only && !other && only[0] === "_doc" && isRecord(only[1]) ? only[1] : json;
@@ -124,7 +124,7 @@ export function readMapping(json: Json): ObjectNode {
   const unsupported = Object.entries(others).filter(([name]) => !rootMembers.has(name));
   if (unsupported.length > 0) {
     const listed = unsupported.map(([name, value]) => `[${name} : ${javaText(value)}]`).join(" ");
-    throw mistake(`Root mapping definition has unsupported parameters:  ${listed}`);
+    throw invalidMapping(`Root mapping definition has unsupported parameters:  ${listed}`);
   }
   return readObject({ ...inner }, "_doc", { depth: 0, members: rootMembers, dynamic, enabled, properties });
 }
@@ -148,7 +148,7 @@ function readObject(json: JsonObject, name: string, parts: ObjectParts): ObjectN
   if (!isRecord(properties)) {
     if (Array.isArray(properties) && properties.length === 0)
       return readObject(json, name, { ...parts, properties: {} });
-    throw mistake("Expected map for property [properties] but got something else");
+    throw invalidMapping("Expected map for property [properties] but got something else");
   }
   const { type } = json;
   const found = new Map<string, MappingNode>();
@@ -170,7 +170,7 @@ function place(
   [name = "", ...rest]: string[],
   node: MappingNode,
 ): void {
-  if (name === "") throw mistake("field name cannot be an empty string");
+  if (name === "") throw invalidMapping("field name cannot be an empty string");
   const there = properties.get(name);
   if (rest.length === 0) {
     properties.set(
@@ -186,7 +186,9 @@ function place(
 
 function readNode(name: string, json: Json, depth: number): MappingNode {
   if (!isRecord(json)) {
-    throw mistake(`Expected map for property [fields] on field [${name}] but got a class java.lang.String`);
+    throw invalidMapping(
+      `Expected map for property [fields] on field [${name}] but got a class java.lang.String`,
+    );
   }
   const { type, properties, dynamic, enabled } = json;
   const isObject =
@@ -197,7 +199,7 @@ function readNode(name: string, json: Json, depth: number): MappingNode {
   for (const member of Object.keys(json)) {
     if (["type", "properties", "dynamic", "enabled"].includes(member) || objectMembers.has(member)) continue;
     const [value] = [json[member] ?? null];
-    throw mistake(
+    throw invalidMapping(
       `Mapping definition for [${name}] has unsupported parameters:  [${member} : ${javaText(value)}]`,
     );
   }
@@ -206,23 +208,25 @@ function readNode(name: string, json: Json, depth: number): MappingNode {
 
 function readField(name: string, json: JsonObject, what: "field" | "sub-field"): FieldNode {
   const { type, fields = {}, ...parameters } = json;
-  if (type === undefined) throw mistake(`No type specified for field [${name}]`);
+  if (type === undefined) throw invalidMapping(`No type specified for field [${name}]`);
   const handled = typeof type === "string" && (parametersOf.has(type) || sourceOnly.has(type));
-  if (!handled) throw mistake(`No handler for type [${javaText(type)}] declared on field [${name}]`);
+  if (!handled) throw invalidMapping(`No handler for type [${javaText(type)}] declared on field [${name}]`);
   const known = parametersOf.get(type);
   for (const parameter of Object.keys(parameters)) {
     if (known && !known.includes(parameter)) {
-      throw mistake(`unknown parameter [${parameter}] on mapper [${name}] of type [${type}]`);
+      throw invalidMapping(`unknown parameter [${parameter}] on mapper [${name}] of type [${type}]`);
     }
   }
   if (what === "sub-field" && parameters.copy_to !== undefined) {
-    throw mistake(
+    throw invalidMapping(
       `copy_to in multi fields is not allowed. Found the copy_to in field [${name}] which is within a multi field.`,
     );
   }
   checkParameters(name, type, parameters);
   if (!isRecord(fields)) {
-    throw mistake(`Expected map for property [fields] on field [${name}] but got a ${javaClass(fields)}`);
+    throw invalidMapping(
+      `Expected map for property [fields] on field [${name}] but got a ${javaClass(fields)}`,
+    );
   }
   const { copy_to } = parameters;
   return {
@@ -232,7 +236,7 @@ function readField(name: string, json: JsonObject, what: "field" | "sub-field"):
     fields: new Map(
       Object.entries(fields).map(([sub, inner]) => {
         if (!isRecord(inner))
-          throw mistake(`illegal field [${sub}], only fields can be specified inside fields`);
+          throw invalidMapping(`illegal field [${sub}], only fields can be specified inside fields`);
         return [sub, readField(sub, inner, "sub-field")];
       }),
     ),
@@ -246,38 +250,40 @@ function checkParameters(name: string, type: string, parameters: JsonObject): vo
       scaling_factor === undefined
         ? `Field [${name}] misses required parameter [scaling_factor]`
         : `[scaling_factor] must be a positive number, got [${javaText(scaling_factor)}]`;
-    throw mistake(reason);
+    throw invalidMapping(reason);
   }
   if (typeof format === "string") {
     try {
       readDateFormat(format);
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
-      throw mistake(
+      throw invalidMapping(
         `Failed to parse mapping: Error parsing [format] on field [${name}]: ${error.cause.reason}`,
         error.cause,
       );
     }
   }
   if (ignore_above !== undefined && !(Number(ignore_above) >= 0)) {
-    throw mistake(`[ignore_above] must be positive, got [${javaText(ignore_above)}]`);
+    throw invalidMapping(`[ignore_above] must be positive, got [${javaText(ignore_above)}]`);
   }
 }
 
 function readDynamic(json: Json): Dynamic {
   const text = String(json);
   if (text === "true" || text === "false" || text === "strict" || text === "runtime") return text;
-  throw mistake(`No enum constant org.elasticsearch.index.mapper.ObjectMapper.Dynamic.${text.toUpperCase()}`);
+  throw invalidMapping(
+    `No enum constant org.elasticsearch.index.mapper.ObjectMapper.Dynamic.${text.toUpperCase()}`,
+  );
 }
 
 function readFlag(json: Json, name: string): boolean {
   if (json === true || json === "true") return true;
   if (json === false || json === "false") return false;
-  throw mistake(`Could not convert [${name}.enabled] to boolean`);
+  throw invalidMapping(`Could not convert [${name}.enabled] to boolean`);
 }
 
 /** `mapper_parsing_exception`, as the vendor words an invalid mapping. */
-function mistake(reason: string, cause?: ErrorCause): VendorError {
+function invalidMapping(reason: string, cause?: ErrorCause): VendorError {
   const caused = { type: "mapper_parsing_exception", reason };
   return new VendorError(
     400,

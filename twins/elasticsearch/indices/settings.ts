@@ -23,26 +23,26 @@ export function settingsOf(name: string, createdMs: number, given: JsonObject = 
     },
   };
   const own = Object.entries(given).map(([setting, value]) => [setting, String(value)] as const);
-  return own.length === 0 ? usual : nested([...new Map([...flattened(usual), ...own])]);
+  return own.length === 0 ? usual : nest([...new Map([...flatten(usual), ...own])]);
 }
 
 /** Settings of a request as texts by full name: `{"index.number_of_replicas": "0"}`. */
 export function readSettings(json: JsonObject): JsonObject {
   return Object.fromEntries(
-    flattened(json).map(([name, value]) => [name.startsWith("index.") ? name : `index.${name}`, value]),
+    flatten(json).map(([name, value]) => [name.startsWith("index.") ? name : `index.${name}`, value]),
   );
 }
 
 /** Full names and values of nested settings. */
-export function flattened(settings: object, path = ""): [name: string, value: string][] {
+export function flatten(settings: object, path = ""): [name: string, value: string][] {
   return Object.entries(settings).flatMap(([name, value]): [string, string][] => {
     const inner = path === "" ? name : `${path}.${name}`;
-    return typeof value === "object" && value !== null ? flattened(value, inner) : [[inner, String(value)]];
+    return typeof value === "object" && value !== null ? flatten(value, inner) : [[inner, String(value)]];
   });
 }
 
 /** Dotted names as nested objects. */
-export function nested(settings: readonly (readonly [string, string])[]): object {
+export function nest(settings: readonly (readonly [string, string])[]): object {
   const root = emptyRecord<unknown>();
   for (const [path, value] of settings) {
     let place: Record<string, unknown> = root;

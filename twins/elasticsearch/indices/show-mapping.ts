@@ -4,7 +4,7 @@ import type { FieldNode, MappingNode, ObjectNode } from "./mapping-tree.ts";
 
 /** The mapping as `GET` shows it; the inverse of `readMapping`. */
 export function showMapping(node: ObjectNode): JsonObject {
-  const properties = sorted(node.properties);
+  const properties = sortByName(node.properties);
   return {
     ...node.others,
     ...(node.type === undefined || (node.type === "object" && properties.length > 0)
@@ -25,10 +25,10 @@ function showNode(node: MappingNode): JsonObject {
 }
 
 export function showField({ type, parameters, fields }: FieldNode): JsonObject {
-  const inner = sorted(fields).map(([name, node]): [string, JsonObject] => [name, showField(node)]);
+  const inner = sortByName(fields).map(([name, node]): [string, JsonObject] => [name, showField(node)]);
   return { type, ...parameters, ...(inner.length === 0 ? {} : { fields: Object.fromEntries(inner) }) };
 }
 
-function sorted<Value>(members: ReadonlyMap<string, Value>): [string, Value][] {
+function sortByName<Value>(members: ReadonlyMap<string, Value>): [string, Value][] {
   return [...members].sort(([a], [b]) => (a < b ? -1 : 1));
 }

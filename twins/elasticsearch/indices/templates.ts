@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "../json/read.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { readAlias } from "./aliases.ts";
 import { readMapping } from "./read-mapping.ts";
-import { flattened, nested, readSettings } from "./settings.ts";
+import { flatten, nest, readSettings } from "./settings.ts";
 
 export class Templates {
   /** By name, in the form that answers show. */
@@ -136,14 +136,14 @@ function readTemplate({ mappings, settings, aliases, ...others }: JsonObject): J
   const shownAliases = given.map(([name, alias]) => [name, readAlias(name, alias, new Set())] as const);
   return {
     ...others,
-    ...(isObject(settings) ? { settings: shownSettings(settings) } : {}),
+    ...(isObject(settings) ? { settings: showSettings(settings) } : {}),
     ...(mappings === undefined ? {} : { mappings }),
     ...(aliases === undefined ? {} : { aliases: Object.fromEntries(shownAliases) }),
   };
 }
 
-function shownSettings(settings: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(nested(flattened(readSettings(settings)))));
+function showSettings(settings: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(nest(flatten(readSettings(settings)))));
 }
 
 /**

@@ -93,7 +93,7 @@ async function parseMember(
   // Each unrecognised part ends the parsing, so it restarts after every answer of the model.
   for (let questions = 0; ; questions++) {
     try {
-      const known = reader.parseAggregations(without(json, unrecognised), [member], syntax);
+      const known = reader.parseAggregations(omit(json, unrecognised), [member], syntax);
       return {
         known,
         unrecognised,
@@ -120,7 +120,7 @@ function isTranslated(
   return translator !== undefined && (fidelity === "specification" || error instanceof UnrecognisedQuery);
 }
 
-function without(json: JsonObject, names: ReadonlyMap<string, unknown>): JsonObject {
+function omit(json: JsonObject, names: ReadonlyMap<string, unknown>): JsonObject {
   if (names.size === 0) return json;
   return Object.fromEntries(Object.entries(json).filter(([name]) => !names.has(name)));
 }
@@ -131,7 +131,7 @@ export async function aggregate(
   parsed: ParsedAggregations | undefined,
   plan: SearchPlan,
   context: SearchContext,
-  typedKeys: boolean,
+  { typedKeys }: { typedKeys: boolean },
 ): Promise<ReadonlyMap<string, unknown> | undefined> {
   if (aggregations === undefined || parsed === undefined) return undefined;
   const { notes, store, query, signal } = context;

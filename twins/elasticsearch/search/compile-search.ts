@@ -48,7 +48,7 @@ export async function compile(
       (termStatistics) => compileQuery(json, { ...placed, termStatistics }),
       { store, cache: engine.termStatistics, scores, ask },
     );
-    return noted(compiled, context);
+    return noteDropped(compiled, context);
   } catch (error) {
     if (error instanceof UnrecognisedQuery) return translateQuery(error, context);
     throw error;
@@ -57,11 +57,11 @@ export async function compile(
 
 /** Compiles `?q=`, a query string. */
 export function compileUrlQuery({ text, options }: UrlQuery, context: SearchContext): CompiledQuery {
-  return noted(compileQuery({ query_string: { query: text, ...options } }, context.query), context);
+  return noteDropped(compileQuery({ query_string: { query: text, ...options } }, context.query), context);
 }
 
 /** Compiles the query of the URL, else that of the body. @throws VendorError */
-export async function compileAsked(
+export async function compileRequested(
   urlQuery: UrlQuery | undefined,
   json: Json | undefined,
   context: SearchContext,
@@ -77,10 +77,10 @@ export async function compileAsked(
 export function readFilter(json: unknown, path: JsonPath, context: SearchContext): () => Sql {
   const { text, query } = context;
   const parsed = parseQuery(json, text === undefined ? query : { ...query, locate: locateIn(text, path) });
-  return () => noted(compileInner(parsed, query), context).predicate;
+  return () => noteDropped(compileInner(parsed, query), context).predicate;
 }
 
-function noted(compiled: CompiledQuery, { notes, engine }: SearchContext): CompiledQuery {
+function noteDropped(compiled: CompiledQuery, { notes, engine }: SearchContext): CompiledQuery {
   if (compiled.dropped.length > 0) {
     notes.addDropped(compiled.dropped);
     engine.log.warn({ dropped: compiled.dropped }, "clauses of a query were left out");

@@ -107,7 +107,7 @@ export function docvalueColumns(
     for (const name of docvalueNames(request, context)) asked.set(name, request);
   return [...asked].flatMap(([name, { field: pattern, format }]) => {
     const target = targetOf(context, name, "whole");
-    const type = unformatted(target);
+    const type = formatlessType(target);
     if (format !== undefined && type !== undefined && context.fidelity === "vendor") {
       throw illegalOnShard(`Field [${name}] of type [${type}] does not support custom formats`, index);
     }
@@ -131,7 +131,7 @@ function docvalueNames({ field: pattern }: FieldRequest, { fields }: QueryContex
 }
 
 /** The type of a field that takes no format; `undefined` for one that does. */
-function unformatted(target: Target): string | undefined {
+function formatlessType(target: Target): string | undefined {
   switch (target.kind) {
     case "words":
       return "text";

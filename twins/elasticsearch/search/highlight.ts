@@ -13,7 +13,7 @@ import { type Match, matchesIn, passagesOf } from "./passages.ts";
 const MAX_CHARACTERS = 1_000_000;
 
 /** The fields to highlight, of those named, with their options. */
-export function highlightedFields(
+export function fieldsToHighlight(
   highlight: Highlight,
   names: readonly string[],
 ): Map<string, HighlightOptions> {
@@ -35,17 +35,18 @@ export function marksFor(
 
 /**
  * Fragments of a field's values that contain matches.
- * @param whole the value is matched as one token (a keyword), not word by word
+ * @param unit `whole` matches the value as one token, as a keyword is indexed
  */
 export function highlightValues(
   values: readonly string[],
   marks: readonly Mark[],
   options: HighlightOptions,
-  whole: boolean,
+  unit: "words" | "whole",
 ): string[] {
   const found = values.map((value) => {
     const text = value.slice(0, MAX_CHARACTERS);
-    const tokens = whole ? [{ term: text, position: 1, start: 0, end: text.length }] : analyze(text);
+    const tokens =
+      unit === "whole" ? [{ term: text, position: 1, start: 0, end: text.length }] : analyze(text);
     return { text, matches: matchesIn(tokens, marks, options.requireFieldMatch ? "whole" : "words") };
   });
   // Fragments lose the blanks around them, whole texts do not.

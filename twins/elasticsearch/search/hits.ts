@@ -13,11 +13,11 @@ import { showSql } from "../query/show-sql.ts";
 import { NODE_ID } from "../vendor/node.ts";
 import type { SearchContext } from "./context.ts";
 import { docvalueColumns, type FieldColumn, fieldColumns } from "./fields.ts";
-import { highlightedFields, highlightValues, marksFor } from "./highlight.ts";
+import { fieldsToHighlight, highlightValues, marksFor } from "./highlight.ts";
 import { IgnoredFields, type IgnoredValues } from "./ignored-fields.ts";
 import type { SearchPlan } from "./plan.ts";
 import type { SearchRequest } from "./request.ts";
-import { filteredSource } from "./source-filter.ts";
+import { filterSource } from "./source-filter.ts";
 
 /** A row of the page, by the search's first statement. */
 export interface PageHit {
@@ -68,7 +68,7 @@ export async function hitsOfPage(
     const row = byRow.get(Number(hit.row));
     if (!row) return [];
     const values = row.slice(FIXED);
-    const fields = shownFields(columns, values);
+    const fields = showFields(columns, values);
     const highlighted = highlight(texts, values.slice(columns.length), request, plan);
     const matched = named.flatMap(([name], index) =>
       values[columns.length + texts.length + index] === true ? [name] : [],
@@ -76,7 +76,7 @@ export async function hitsOfPage(
     if (plan.collapse && hit.group !== null) fields[plan.collapse.field] = [plan.collapse.show(hit.group)];
     const [, id, index, version, seqNo, source] = row;
     const ignored = ignoredIn(String(index), String(source));
-    const ignoredValues = askedOf(ignored, request);
+    const ignoredValues = selectRequested(ignored, request);
     return [
       {
         ...(explained ? { _shard: `[${String(index)}][0]`, _node: NODE_ID } : {}),
@@ -86,7 +86,7 @@ export async function hitsOfPage(
         ...(request.seqNoPrimaryTerm ? { _seq_no: seqNo, _primary_term: 1 } : {}),
         _score: hit.score === undefined || !showsScore(request, plan) ? null : new Float(hit.score),
         ...(ignored.size > 0 ? { _ignored: [...ignored.keys()].sort() } : {}),
-        _source: filteredSource(String(source), request.source),
+        _source: filterSource(String(source), request.source),
         ...(Object.keys(fields).length > 0 ? { fields } : {}),
         ...(ignoredValues.length > 0 ? { ignored_field_values: Object.fromEntries(ignoredValues) } : {}),
         ...(request.highlight && Object.keys(highlighted).length > 0 ? { highlight: highlighted } : {}),
@@ -107,7 +107,7 @@ function ignoredReader({ store, query }: SearchContext): (index: string, source:
 }
 
 /** The ignored fields that `fields` requests. */
-function askedOf(ignored: IgnoredValues, { fields }: SearchRequest) {
+function selectRequested(ignored: IgnoredValues, { fields }: SearchRequest) {
   return [...ignored].filter(([name]) => fields.some(({ field }) => matchesPattern(name, field)));
 }
 
@@ -128,7 +128,7 @@ async function readRows(
   context: SearchContext,
 ): Promise<Map<number, ResultValue[]>> {
   const found = new Map<number, ResultValue[]>();
-  for (const where of [atTheirPlace, anywhere]) {
+  for (const where of [positionPredicate, rowPredicate]) {
     const missing = rows.filter((row) => !found.has(Number(row)));
     if (missing.length === 0) break;
     const statement = hitStatement(columns, where(missing));
@@ -140,7 +140,7 @@ async function readRows(
 }
 
 /** May yield rows of other numbers, which `readRows` files under their own. */
-function atTheirPlace(rows: readonly bigint[]): Sql {
+function positionPredicate(rows: readonly bigint[]): Sql {
   const places = joined(
     rows.map((row) => sql`${row}`),
     ", ",
@@ -148,7 +148,7 @@ function atTheirPlace(rows: readonly bigint[]): Sql {
   return sql`d.rowid IN (SELECT unnest([${places}]))`;
 }
 
-function anywhere(rows: readonly bigint[]): Sql {
+function rowPredicate(rows: readonly bigint[]): Sql {
   return sql`d._row IN ${list(rows)}`;
 }
 
@@ -156,7 +156,7 @@ function hitStatement(columns: readonly Sql[], where: Sql): Sql {
   return sql`SELECT ${joined(columns, ", ")} FROM documents AS d WHERE ${where}`;
 }
 
-function shownFields(
+function showFields(
   columns: readonly FieldColumn[],
   values: readonly ResultValue[],
 ): Record<string, unknown[]> {
@@ -171,8 +171,8 @@ function shownFields(
 interface TextColumn {
   name: string;
   value: Sql;
-  /** Matched as one token. */
-  whole: boolean;
+  /** `whole`: matched as one token. */
+  unit: "words" | "whole";
 }
 
 function highlightColumns({ highlight: asked }: SearchRequest, { query }: SearchContext): TextColumn[] {
@@ -181,11 +181,12 @@ function highlightColumns({ highlight: asked }: SearchRequest, { query }: Search
   const columns = new Map(
     texts.flatMap((field) => namesOf(field).map((name) => [name, columnOf(field, name)] as const)),
   );
-  return [...highlightedFields(asked, [...columns.keys()]).keys()].flatMap((name) => columns.get(name) ?? []);
+  return [...fieldsToHighlight(asked, [...columns.keys()]).keys()].flatMap((name) => columns.get(name) ?? []);
 }
 
 function columnOf(field: Field, name: string): TextColumn {
-  return { name, value: fieldValue(field), whole: field.type === "keyword" || name !== field.name };
+  const unit = field.type === "keyword" || name !== field.name ? "whole" : "words";
+  return { name, value: fieldValue(field), unit };
 }
 
 function highlight(
@@ -196,17 +197,17 @@ function highlight(
 ): Record<string, string[]> {
   const found = emptyRecord<string[]>();
   if (!asked) return found;
-  const options = highlightedFields(
+  const options = fieldsToHighlight(
     asked,
     texts.map(({ name }) => name),
   );
-  texts.forEach(({ name, whole }, index) => {
+  texts.forEach(({ name, unit }, index) => {
     const chosen = options.get(name);
     const value = values[index] ?? null;
     if (!chosen || value === null) return;
     const items = (Array.isArray(value) ? value : [value]).map(String);
     const marks = marksFor(name, query.marks, chosen);
-    const fragments = highlightValues(items, marks, chosen, whole);
+    const fragments = highlightValues(items, marks, chosen, unit);
     if (fragments.length > 0) found[name] = fragments;
   });
   return found;
@@ -221,11 +222,11 @@ async function explain(
   const found: unknown[] = [];
   for (const { row } of page) {
     const explanation = await query.explain(ask, row);
-    found.push(explanation && shownExplanation(explanation));
+    found.push(explanation && showExplanation(explanation));
   }
   return found;
 }
 
-export function shownExplanation({ value, description, details }: Explanation): object {
-  return { value: new Float(value), description, details: details.map(shownExplanation) };
+export function showExplanation({ value, description, details }: Explanation): object {
+  return { value: new Float(value), description, details: details.map(showExplanation) };
 }

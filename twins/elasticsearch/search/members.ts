@@ -4,7 +4,7 @@ import type { ContentParser } from "../json/content-parser.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 
 /** The vendor has a different message for each of the two. */
-export function notNegative(name: "from" | "size", value: number): number {
+export function checkNotNegative(name: "from" | "size", value: number): number {
   if (value >= 0) return value;
   throw illegalArgument(
     name === "from"
@@ -14,7 +14,7 @@ export function notNegative(name: "from" | "size", value: number): number {
 }
 
 /** A time limit; a negative one means no limit. */
-export function limit(ms: number): number | undefined {
+export function readTimeLimit(ms: number): number | undefined {
   return ms < 0 ? undefined : ms;
 }
 

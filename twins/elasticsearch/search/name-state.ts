@@ -19,7 +19,7 @@ export class NameState {
 
   static of(patterns: readonly string[]): NameState {
     const plain = patterns.map((pattern) => pattern.replaceAll(/\*+/g, "*"));
-    return new NameState(new Map(plain.map((pattern) => [pattern, new Set(openAt(pattern, 0))])));
+    return new NameState(new Map(plain.map((pattern) => [pattern, new Set(closureAt(pattern, 0))])));
   }
 
   /** Whether a pattern matches the name, or a name above it. */
@@ -52,11 +52,11 @@ function step(places: Places, character: string): Places {
 function stepFrom(pattern: string, at: number, character: string): number[] {
   if (at > pattern.length) return [at];
   if (at === pattern.length) return character === "." ? [at + 1] : [];
-  if (pattern[at] === "*") return openAt(pattern, at);
-  return pattern[at] === character ? openAt(pattern, at + 1) : [];
+  if (pattern[at] === "*") return closureAt(pattern, at);
+  return pattern[at] === character ? closureAt(pattern, at + 1) : [];
 }
 
 /** A state and its epsilon closure: a star may match nothing. */
-function openAt(pattern: string, at: number): number[] {
-  return pattern[at] === "*" ? [at, ...openAt(pattern, at + 1)] : [at];
+function closureAt(pattern: string, at: number): number[] {
+  return pattern[at] === "*" ? [at, ...closureAt(pattern, at + 1)] : [at];
 }

@@ -2,7 +2,7 @@
 import type { SqlValue } from "@offhook/log-store/sql";
 import type { Clock } from "@offhook/platform/base/clock";
 import type { SearchScope } from "./context.ts";
-import { Kept } from "./kept.ts";
+import { KeepAliveMap } from "./keep-alive.ts";
 import type { SearchRequest } from "./request.ts";
 
 /** A search read page by page. */
@@ -26,9 +26,9 @@ export interface AsyncSearch {
 }
 
 export interface OpenSearches {
-  scrolls: Kept<Scroll>;
-  pointsInTime: Kept<SearchScope>;
-  asyncSearches: Kept<AsyncSearch>;
+  scrolls: KeepAliveMap<Scroll>;
+  pointsInTime: KeepAliveMap<SearchScope>;
+  asyncSearches: KeepAliveMap<AsyncSearch>;
 }
 
 const LIMIT = 500;
@@ -37,9 +37,9 @@ export function createOpenSearches(clock: Clock): OpenSearches {
   const refusal = `Trying to create too many scroll contexts. Must be less than or equal to: [${LIMIT}]. This limit can be set by changing the [search.max_open_scroll_context] setting.`;
   const limits = { entries: LIMIT, refusal };
   return {
-    scrolls: new Kept(clock, limits),
-    pointsInTime: new Kept(clock, limits),
-    asyncSearches: new Kept(clock, {
+    scrolls: new KeepAliveMap(clock, limits),
+    pointsInTime: new KeepAliveMap(clock, limits),
+    asyncSearches: new KeepAliveMap(clock, {
       entries: LIMIT,
       refusal: `At most ${LIMIT} async searches are kept at a time`,
     }),
@@ -48,7 +48,7 @@ export function createOpenSearches(clock: Clock): OpenSearches {
 
 /** Ends all of them when their data goes away. */
 export function endSearches({ scrolls, pointsInTime, asyncSearches }: OpenSearches): void {
-  scrolls.dropAll();
-  pointsInTime.dropAll();
-  asyncSearches.dropAll();
+  scrolls.clear();
+  pointsInTime.clear();
+  asyncSearches.clear();
 }

@@ -38,7 +38,7 @@ export async function planSearch(
   }
   const byScore = sorts.some(({ kind }) => kind === "score");
   const scores = byScore || request.trackScores || request.minScore !== undefined;
-  const query = await compileFor(request, context, scores);
+  const query = await compileFor(request, context, { isScored: scores });
   const postFilter =
     request.postFilter && (await compile(request.postFilter, context, { member: "post_filter" }));
   // Checks run in the order of the vendor's shard, which decides the error that is reported.
@@ -67,11 +67,11 @@ export async function planSearch(
 async function compileFor(
   { unrecognised, urlQuery, query, size, minScore, aggregations }: SearchRequest,
   context: SearchContext,
-  wanted: boolean,
+  { isScored }: { isScored: boolean },
 ): Promise<CompiledQuery> {
   if (unrecognised) return translateBody(unrecognised, context);
   if (urlQuery) return compileUrlQuery(urlQuery, context);
-  const scores = wanted && size > 0;
+  const scores = isScored && size > 0;
   // `top_hits` may show scores.
   const unscored = !scores && minScore === undefined && aggregations === undefined;
   return compile(query, context, { scores, unscored });

@@ -19,7 +19,7 @@ import { type Parameters, readDurationMs } from "../vendor/parameters.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";
 import { type FieldRequest, readFieldRequests } from "./fields.ts";
 import { type Highlight, readHighlight } from "./highlight-options.ts";
-import { isEmpty, limit, notNegative, UnknownKey, UnservedKey } from "./members.ts";
+import { checkNotNegative, isEmpty, readTimeLimit, UnknownKey, UnservedKey } from "./members.ts";
 import { readSort, type Sort, sortBy } from "./sort.ts";
 import { readSourceFilter, type SourceFilter, wholeSource } from "./source-filter.ts";
 
@@ -166,13 +166,13 @@ type MemberReader = (reading: Reading) => void;
 /** Members that take a text, a number or a boolean. */
 const values = lookupTable<MemberReader>({
   from({ content, request }) {
-    request.from = notNegative("from", content.integer());
+    request.from = checkNotNegative("from", content.integer());
   },
   size({ content, request }) {
-    request.size = notNegative("size", content.integer());
+    request.size = checkNotNegative("size", content.integer());
   },
   timeout({ content, request }) {
-    request.timeoutMs = limit(readDurationMs(content.text(), "timeout"));
+    request.timeoutMs = readTimeLimit(readDurationMs(content.text(), "timeout"));
   },
   terminate_after({ content, request }) {
     request.terminateAfter = readTerminateAfter(content.integer());

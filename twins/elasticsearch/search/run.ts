@@ -67,16 +67,16 @@ async function attemptSearch(
   const aggregations = await parseAggregations(request, context);
   const plan = await planSearch(request, scope, context, { isScrolled: paging !== undefined });
   // Runs beside the page; a failure surfaces when it is awaited below.
-  const aggregating = aggregate(request, aggregations, plan, context, typedKeys);
+  const aggregating = aggregate(request, aggregations, plan, context, { typedKeys });
   aggregating.catch(() => undefined);
   if (request.size > 0) await checkSingleValued(request, plan, context);
   const found = await findPage(request, plan, context, paging?.after);
   const hits = found.page.length === 0 ? [] : await hitsOfPage(found.page, request, plan, context);
-  const { total, more } = cappedTotal(found.total, request.countUpTo);
+  const { total, more } = capTotal(found.total, request.countUpTo);
   return {
     tookMs: Math.round(performance.now() - startedAt),
     timedOut: found.timedOut,
-    terminatedEarly: endedEarly(request, found.total),
+    terminatedEarly: readTerminatedEarly(request, found.total),
     shards: scope.selection.names.length,
     failures: (plan.query.failures ?? []).flatMap(({ names, error }) => shardFailures(names, error)),
     index,
@@ -90,7 +90,7 @@ async function attemptSearch(
 }
 
 /** `terminated_early`; `undefined` where the answer has no such member. */
-function endedEarly(request: SearchRequest, total: number): boolean | undefined {
+function readTerminatedEarly(request: SearchRequest, total: number): boolean | undefined {
   const { terminateAfter, size, countUpTo, aggregations } = request;
   if (terminateAfter > 0) return total >= terminateAfter;
   // The vendor sets a bound on searches that only count, and reports that it was not reached.
@@ -138,7 +138,7 @@ export async function countHits(
   return (await runSearch(counting, scope, context)).total;
 }
 
-function cappedTotal(total: number, countUpTo: number): { total: number; more: boolean } {
+function capTotal(total: number, countUpTo: number): { total: number; more: boolean } {
   // With `track_total_hits: 0` nothing is counted, so there may be more.
   const isOpen = total > countUpTo || countUpTo === 0;
   return isOpen ? { total: countUpTo, more: true } : { total, more: false };

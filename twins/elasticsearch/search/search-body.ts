@@ -4,7 +4,7 @@ import { NODE_ID, searchShards } from "../vendor/node.ts";
 import { NOT_COUNTED, type SearchRequest } from "./request.ts";
 import type { SearchResult } from "./run.ts";
 
-export function searchBody(result: SearchResult, request: SearchRequest, totalAsNumber = false) {
+export function searchBody(result: SearchResult, request: SearchRequest, { totalAsNumber = false } = {}) {
   const { total, more } = result;
   const counted = { value: total, relation: more ? "gte" : "eq" };
   return {

@@ -47,7 +47,7 @@ export function sortKey(sort: Sort, context: QueryContext, index: string): SortK
       value: raw("s.score"),
       answered: true,
       show: (value) => new Float(Number(value)),
-      read: (value) => Math.fround(doubleIn(value, (text) => unreadableAfter(text, NO_FIELD, index))),
+      read: (value) => Math.fround(parseDouble(value, (text) => unreadableAfter(text, NO_FIELD, index))),
     };
   }
   if (sort.kind === "document") {
@@ -87,17 +87,17 @@ function fieldKey(sort: FieldSort, context: QueryContext, index: string): SortKe
       throw fielddataError(sort.field, index);
     case "keyword": {
       checkWords(sort, target.field.type === "keyword" ? mappedType(target.field) : "keyword", index);
-      return textKey(sort, chosen(target.field, sort, target.ignoreAbove));
+      return textKey(sort, sortValue(target.field, sort, target.ignoreAbove));
     }
     case "ip":
       checkWords(sort, "ip", index);
       return addressKey(sort, target.field, index);
     case "date":
-      return dateKey(sort, sql`epoch_ms(${chosen(target.field, sort)})`, target.field, context);
+      return dateKey(sort, sql`epoch_ms(${sortValue(target.field, sort)})`, target.field, context);
     case "boolean":
       checkNoFormat(sort, "boolean", index);
       return {
-        ...longKey(sort, sql`CAST(${chosen(target.field, sort)} AS BIGINT)`, index),
+        ...longKey(sort, sql`CAST(${sortValue(target.field, sort)} AS BIGINT)`, index),
         read: (json) => readBoolean(json, index),
       };
     case "number":
@@ -139,7 +139,7 @@ const listFunctions: Record<SortMode, string> = {
 /**
  * The value of a multi-valued field that sorts: by `mode`, else the smallest ascending and the greatest descending.
  */
-function chosen(field: Field, { mode, order }: FieldSort, ignoreAbove?: number): Sql {
+function sortValue(field: Field, { mode, order }: FieldSort, ignoreAbove?: number): Sql {
   const column = indexedValue(field, ignoreAbove);
   if (!field.multi) return column;
   const numeric = !["text", "keyword", "date", "boolean", "ip"].includes(field.type);
@@ -171,7 +171,7 @@ function addressKey(sort: FieldSort, field: Field, index: string): SortKey {
     return ipDigits(address);
   };
   const isPlace = missing === "_last" || missing === "_first";
-  const key = textKey({ ...sort, missing: isPlace ? missing : "_last" }, chosen(field, sort));
+  const key = textKey({ ...sort, missing: isPlace ? missing : "_last" }, sortValue(field, sort));
   return {
     ...key,
     ...(isPlace ? {} : { value: sql`coalesce(${key.value}, ${read(missing)})` }),
@@ -181,7 +181,7 @@ function addressKey(sort: FieldSort, field: Field, index: string): SortKey {
 }
 
 function numberKey(sort: FieldSort, field: Field, index: string): SortKey {
-  const value = chosen(field, sort);
+  const value = sortValue(field, sort);
   const averaged = field.multi && (sort.mode === "avg" || sort.mode === "median");
   const type = sort.numericType ?? (field.type === "double" ? "double" : "long");
   if (type === "double") return doubleKey(sort, sql`CAST(${value} AS DOUBLE)`, field, index);
@@ -196,8 +196,8 @@ function longKey(sort: FieldSort, value: Sql, index: string): SortKey {
   const { field, missing, order } = sort;
   const sentinel =
     missing === "_last" || missing === "_first"
-      ? edge(missing, order)
-      : longIn(missing, (text) => numberFormatOnShard(text, index));
+      ? extremeLong(missing, order)
+      : parseLong(missing, (text) => numberFormatOnShard(text, index));
   return {
     value: sql`coalesce(${value}, ${sentinel})`,
     order,
@@ -208,7 +208,7 @@ function longKey(sort: FieldSort, value: Sql, index: string): SortKey {
   };
 }
 
-function edge(missing: "_last" | "_first", order: Order): bigint {
+function extremeLong(missing: "_last" | "_first", order: Order): bigint {
   return (missing === "_last") === (order === "asc") ? LONG_MAX : LONG_MIN;
 }
 
@@ -222,17 +222,17 @@ function doubleKey(sort: FieldSort, value: Sql, held: Pick<Field, "mapping">, in
   const { field, missing, order } = sort;
   const sentinel =
     missing === "_last" || missing === "_first"
-      ? edge(missing, order) === LONG_MAX
+      ? extremeLong(missing, order) === LONG_MAX
         ? Number.POSITIVE_INFINITY
         : Number.NEGATIVE_INFINITY
-      : doubleIn(missing, (text) => numberFormatOnShard(text, index));
+      : parseDouble(missing, (text) => numberFormatOnShard(text, index));
   return {
     value: sql`coalesce(${value}, ${sentinel})`,
     order,
     nullsFirst: false,
     answered: true,
     show: (shown) => decimalOf(held, Number(shown)),
-    read: (json) => doubleIn(json, (text) => unreadableAfter(text, field, index)),
+    read: (json) => parseDouble(json, (text) => unreadableAfter(text, field, index)),
   };
 }
 
@@ -247,7 +247,9 @@ function dateKey(
   const dateFormat = readBy === undefined ? {} : { format: readBy };
   const read = (json: Json): SqlValue =>
     typeof json === "string" || typeof json === "boolean"
-      ? BigInt(onShard(index, () => parseDate(String(json), { nowMs, rounding: "first", ...dateFormat })))
+      ? BigInt(
+          asShardFailure(index, () => parseDate(String(json), { nowMs, rounding: "first", ...dateFormat })),
+        )
       : readLong(json, field, index);
   const show = (shown: ResultValue) =>
     format === undefined || shown === null ? shown : formatDate(Number(shown), format);
@@ -299,7 +301,7 @@ function readLong(json: Json, field: string, index: string): bigint {
   const isWhole = typeof json === "string" && /^[+-]?\d{1,19}$/.test(json);
   const number = typeof json === "string" && !isWhole ? javaNumber(json) : undefined;
   if (number !== undefined) return javaLong(Math.floor(number));
-  return longIn(json, (text) => unreadableAfter(text, field, index));
+  return parseLong(json, (text) => unreadableAfter(text, field, index));
 }
 
 /** Reads a boolean of `search_after`; booleans sort as 0 and 1. @throws VendorError */
@@ -309,18 +311,18 @@ function readBoolean(json: Json, index: string): bigint {
   const unreadable = (text: string) =>
     illegalOnShard(`Cannot parse boolean [${text}], expected either [true] or [false]`, index);
   if (typeof json === "string") throw unreadable(json);
-  return longIn(json, unreadable);
+  return parseLong(json, unreadable);
 }
 
 /** Truncates a number, or reads the text of a whole one. @throws the error that `refusal` makes for anything else */
-function longIn(json: Json, refusal: (text: string) => VendorError): bigint {
+function parseLong(json: Json, refusal: (text: string) => VendorError): bigint {
   if (typeof json === "bigint") return json;
   if (typeof json === "number") return BigInt(Math.trunc(json));
   if (typeof json === "string" && /^[+-]?\d{1,30}$/.test(json)) return BigInt(json.replace(/^\+/, ""));
   throw refusal(textOf(json));
 }
 
-function doubleIn(json: Json, refusal: (text: string) => VendorError): number {
+function parseDouble(json: Json, refusal: (text: string) => VendorError): number {
   if (typeof json === "number" || typeof json === "bigint") return Number(json);
   const number = typeof json === "string" ? javaNumber(json) : undefined;
   if (number === undefined) throw refusal(textOf(json));
@@ -328,7 +330,7 @@ function doubleIn(json: Json, refusal: (text: string) => VendorError): number {
 }
 
 /** Turns a reading error into a shard failure. */
-function onShard<Value>(index: string, read: () => Value): Value {
+function asShardFailure<Value>(index: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {

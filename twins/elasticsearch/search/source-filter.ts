@@ -25,11 +25,11 @@ export function readSourceFilter(content: ContentParser): SourceFilter {
     case "VALUE_BOOLEAN":
       return content.boolean() ? wholeSource : { kind: "none" };
     case "VALUE_STRING":
-      return some([content.text()], []);
+      return patternFilter([content.text()], []);
     case "START_ARRAY": {
       const includes: string[] = [];
       while (content.next() !== "END_ARRAY") includes.push(content.text());
-      return some(includes, []);
+      return patternFilter(includes, []);
     }
     case "START_OBJECT":
       return readIncludesAndExcludes(content);
@@ -58,7 +58,7 @@ function readIncludesAndExcludes(content: ContentParser): SourceFilter {
     }
     patterns[list] = items;
   });
-  return some(patterns.includes, patterns.excludes);
+  return patternFilter(patterns.includes, patterns.excludes);
 }
 
 /** Reads `_source` of a part of a body, such as an item of `_mget`. @throws VendorError */
@@ -78,19 +78,19 @@ export function readSourceParameters(parameters: Parameters): SourceFilter | und
   if (text === undefined && !includes && !excludes) return undefined;
   if (text === "false") return { kind: "none" };
   const named = text === undefined || text === "true" || text === "" ? [] : text.split(",");
-  return some([...named, ...(includes ?? [])], excludes ?? []);
+  return patternFilter([...named, ...(includes ?? [])], excludes ?? []);
 }
 
-function some(includes: readonly string[], excludes: readonly string[]): SourceFilter {
+function patternFilter(includes: readonly string[], excludes: readonly string[]): SourceFilter {
   if (includes.length === 0 && excludes.length === 0) return wholeSource;
   if (includes.length + excludes.length > MAX_PATTERNS) {
-    throw parsing(`[_source] may have at most ${MAX_PATTERNS} patterns`);
+    throw parsingError(`[_source] may have at most ${MAX_PATTERNS} patterns`);
   }
   return { kind: "some", includes, excludes };
 }
 
 /** Applies a filter to a source; `undefined` shows no `_source` at all. */
-export function filteredSource(source: string, filter: SourceFilter): unknown {
+export function filterSource(source: string, filter: SourceFilter): unknown {
   switch (filter.kind) {
     case "all":
       return new RawJson(source);
@@ -168,6 +168,6 @@ function filterItems(items: readonly ExactJson[], include: NameState, exclude: N
   });
 }
 
-function parsing(reason: string): VendorError {
+function parsingError(reason: string): VendorError {
   return new VendorError(400, { type: "parsing_exception", reason, line: 1, col: 1 });
 }

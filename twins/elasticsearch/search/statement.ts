@@ -34,7 +34,7 @@ export function pageStatement(question: PageQuestion): Sql {
   const { size, countUpTo, collapseBy } = question;
   const hits = hitsOf(question);
   if (size === 0) {
-    return sql`WITH hits AS (${hits}) SELECT (${counted(countUpTo)}) AS total, NULL AS max_score, NULL AS _row`;
+    return sql`WITH hits AS (${hits}) SELECT (${countStatement(countUpTo)}) AS total, NULL AS max_score, NULL AS _row`;
   }
   const collapsed = collapseBy
     ? sql`SELECT * FROM hits QUALIFY row_number() OVER (PARTITION BY group_value ORDER BY ${order(question.keys)}) = 1`
@@ -53,7 +53,7 @@ export function isEverything({ query, filters, minScore, terminateAfter }: PageQ
   );
 }
 
-function counted(upTo: number): Sql {
+function countStatement(upTo: number): Sql {
   return Number.isFinite(upTo)
     ? sql`SELECT count(*) FROM (SELECT 1 FROM hits LIMIT ${integer(upTo + 1)})`
     : raw("SELECT count(*) FROM hits");
@@ -68,7 +68,7 @@ function hitsOf(question: PageQuestion): Sql {
       ? raw("s.score")
       : sql`${query.constantScore ?? 0}`
     : raw("CAST(NULL AS DOUBLE)");
-  const score = scores ? boosted(base, question.boosts) : base;
+  const score = scores ? boostScore(base, question.boosts) : base;
   const columns = keys.flatMap((key, index) =>
     isScore(key) ? [] : [sql`${key.value} AS ${keyName(index)}`],
   );
@@ -81,7 +81,7 @@ function hitsOf(question: PageQuestion): Sql {
   const where = conditions.length === 0 ? sql`` : sql` WHERE ${joined(conditions, " AND ")}`;
   const group = collapseBy ? sql`, ${collapseBy} AS group_value` : sql`, NULL AS group_value`;
   const selected = joined([sql`${source.row} AS _row, ${score} AS score${group}`, ...columns], ", ");
-  const enough = enoughHits(question, conditions);
+  const enough = hitLimit(question, conditions);
   const limit = enough === undefined ? sql`` : sql` LIMIT ${integer(enough)}`;
   const end = terminateAfter > 0 ? sql` ORDER BY d._row LIMIT ${integer(terminateAfter)}` : limit;
   return sql`SELECT _row, score, group_value${keysOf(keys)} FROM
@@ -108,7 +108,7 @@ function rankedSource(question: PageQuestion): { from: Sql; row: Sql } {
  * How many hits suffice for page and count when the page is in the order of writing, which is the order of a scan;
  * `undefined` when all are needed. A join may reorder them.
  */
-function enoughHits(question: PageQuestion, conditions: readonly Sql[]): number | undefined {
+function hitLimit(question: PageQuestion, conditions: readonly Sql[]): number | undefined {
   const { query, keys, scores, boosts, after, collapseBy, from, size, countUpTo } = question;
   const alike = !scores || (query.constantScore !== undefined && boosts.length === 0);
   const unordered = keys.every((key) => (isScore(key) ? alike : isWriting(key)));
@@ -125,7 +125,7 @@ function isWriting({ value, order }: SortKey): boolean {
   return value.text === "d._row" && order === "asc";
 }
 
-function boosted(score: Sql, boosts: PageQuestion["boosts"]): Sql {
+function boostScore(score: Sql, boosts: PageQuestion["boosts"]): Sql {
   if (boosts.length === 0) return score;
   const cases = boosts.map(({ predicate, factor }) => sql`WHEN ${predicate} THEN ${factor}`);
   return sql`(${score} * CASE ${joined(cases, " ")} ELSE 1 END)`;

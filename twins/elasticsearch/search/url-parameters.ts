@@ -3,7 +3,7 @@
 import { emptyRecord } from "@offhook/platform/base/lookup-table";
 import { illegalArgument } from "../vendor/error.ts";
 import type { Parameters } from "../vendor/parameters.ts";
-import { limit, notNegative } from "./members.ts";
+import { checkNotNegative, readTimeLimit } from "./members.ts";
 import {
   readCount,
   readStoredFields,
@@ -86,9 +86,9 @@ export function readSearchParameters(parameters: Parameters, request: SearchRequ
   checkSpread(parameters);
   request.urlQuery = readUrlQuery(parameters);
   const from = parameters.integer("from");
-  if (from !== undefined) request.from = notNegative("from", from);
+  if (from !== undefined) request.from = checkNotNegative("from", from);
   const size = parameters.integer("size");
-  if (size !== undefined) request.size = notNegative("size", size);
+  if (size !== undefined) request.size = checkNotNegative("size", size);
   const sort = parameters.list("sort");
   if (sort) request.sort = readSortParameter(sort);
   request.source = readSourceParameters(parameters) ?? request.source;
@@ -103,7 +103,7 @@ export function readSearchParameters(parameters: Parameters, request: SearchRequ
   request.version = parameters.flag("version") ?? request.version;
   request.seqNoPrimaryTerm = parameters.flag("seq_no_primary_term") ?? request.seqNoPrimaryTerm;
   const timeoutMs = parameters.durationMs("timeout");
-  if (timeoutMs !== undefined) request.timeoutMs = limit(timeoutMs);
+  if (timeoutMs !== undefined) request.timeoutMs = readTimeLimit(timeoutMs);
   const terminateAfter = parameters.integer("terminate_after");
   if (terminateAfter !== undefined) request.terminateAfter = readTerminateAfter(terminateAfter);
   return request;

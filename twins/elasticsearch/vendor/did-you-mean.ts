@@ -2,7 +2,7 @@
 import { editDistance } from "./edit-distance.ts";
 
 /** Names that share more than half of their characters with `name`, closest first. */
-function similar(name: string, known: Iterable<string>): string[] {
+function similarNames(name: string, known: Iterable<string>): string[] {
   return [...known]
     .map((candidate) => ({ candidate, likeness: likeness(name, candidate) }))
     .filter(({ likeness }) => likeness > 0.5)
@@ -12,7 +12,7 @@ function similar(name: string, known: Iterable<string>): string[] {
 
 /** ` did you mean [bool]?`, ` did you mean any of [match, match_all]?`, or nothing. */
 export function didYouMean(name: string, known: Iterable<string>): string {
-  const names = similar(name, known);
+  const names = similarNames(name, known);
   if (names.length === 0) return "";
   return names.length === 1 ? ` did you mean [${names[0]}]?` : ` did you mean any of [${names.join(", ")}]?`;
 }

@@ -5,7 +5,7 @@ import { NODE_ID, uuidOf } from "./node.ts";
 
 /** @param index the first of the indices that were searched */
 export function shardFailure(cause: ErrorCause, index: string, status = 400): VendorError {
-  const reason = placed(cause, index);
+  const reason = addIndex(cause, index);
   const root = rootOf(reason);
   return new VendorError(
     status,
@@ -21,7 +21,7 @@ export function shardFailure(cause: ErrorCause, index: string, status = 400): Ve
   );
 }
 
-function placed(cause: ErrorCause, index: string): ErrorCause {
+function addIndex(cause: ErrorCause, index: string): ErrorCause {
   return cause.type === "query_shard_exception" ? { ...cause, index_uuid: uuidOf(index), index } : cause;
 }
 

@@ -54,7 +54,7 @@ export function assign(compiler: Compiler, name: string, given: Typed, made?: Ex
     type: value.type,
     multi: value.multi,
     ref: pipeline.place(value.sql),
-    madeOf: made && compiler.madeOf(made),
+    constantExpression: made && compiler.constantExpression(made),
   };
   pipeline.columns = [...pipeline.columns.filter((existing) => existing.name !== name), column];
 }

@@ -13,12 +13,12 @@ export function compileDissect(compiler: Compiler, command: Extract<Command, { k
   const { regex, groups, keys } = readDissect(command.pattern, command.at);
   const extract = extraction(compiler, inputText(compiler, command.input, "Dissect"), regex, groups);
   for (const { name, parts } of keys) {
-    const value = extract("keyword", (piece) => [appended(parts.map(piece), command.separator)]);
+    const value = extract("keyword", (piece) => [appendTexts(parts.map(piece), command.separator)]);
     assign(compiler, name, value);
   }
 }
 
-function appended(texts: readonly Sql[], separator: string): Sql {
+function appendTexts(texts: readonly Sql[], separator: string): Sql {
   const all = texts.reduce<Sql | undefined>(
     (before, text) => (before ? sql`${before} || ${separator} || ${text}` : text),
     undefined,
@@ -83,10 +83,10 @@ function extraction(compiler: Compiler, input: Typed, regex: string, groups: num
       const made = values(pieceOf(input.sql));
       const [only] = made;
       if (made.length === 1 && only)
-        return compiler.made(type, sql`CASE WHEN ${matches} THEN ${only} END`, input.at, input);
+        return compiler.derive(type, sql`CASE WHEN ${matches} THEN ${only} END`, input.at, input);
       const several = withoutNulls(sql`[${joined(made, ", ")}]`);
       return {
-        ...compiler.made(type, sql`CASE WHEN ${matches} THEN ${several} END`, input.at, input),
+        ...compiler.derive(type, sql`CASE WHEN ${matches} THEN ${several} END`, input.at, input),
         multi: true,
       };
     };
@@ -97,7 +97,7 @@ function extraction(compiler: Compiler, input: Typed, regex: string, groups: num
   return (type, values) => {
     const made = joined(values(pieceOf(raw("t"))), ", ");
     const each = sql`flatten(list_transform(${matching}, lambda t: [${made}]))`;
-    return { ...compiler.made(type, withoutNulls(each), input.at, input), multi: true };
+    return { ...compiler.derive(type, withoutNulls(each), input.at, input), multi: true };
   };
 }
 

@@ -56,7 +56,7 @@ export function readGrok(pattern: string, at: Span): GrokPattern {
         const definition = Object.hasOwn(grokLibrary, syntax) ? grokLibrary[syntax] : undefined;
         if (definition === undefined)
           throw invalid(`Unable to find pattern [${syntax}] in Grok's pattern dictionary`);
-        if (name !== undefined) capture(name, typeNamed(type));
+        if (name !== undefined) capture(name, grokType(type));
         out += `${name === undefined ? "(?:" : "("}${expand(definition, depth + 1)})`;
       }
       if (out.length > MAX_LENGTH) throw invalid("The pattern is too long");
@@ -106,7 +106,7 @@ function placesOf({ own, inner, branches }: OpenGroup): number[] {
   return branches ? own : [...own, ...inner];
 }
 
-function typeNamed(type: string | undefined): GrokType {
+function grokType(type: string | undefined): GrokType {
   return grokTypes.find((known) => known === type) ?? "keyword";
 }
 

@@ -1,5 +1,5 @@
 /** WHERE, SORT and LIMIT. */
-import { type Sql, sql } from "@offhook/log-store/sql";
+import { raw, sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import { UnrecognisedEsql } from "../errors.ts";
 import type { Command } from "../syntax.ts";
@@ -22,18 +22,18 @@ export function compileSort(compiler: Compiler, { keys }: Extract<Command, { kin
     if (value.type === "source") {
       compiler.problems.mismatch(expression.at, `cannot sort on _source`);
     }
-    return { ref: keyColumn(compiler, value, descending), descending, nullsFirst };
+    return { ref: keyColumn(compiler, value, descending ? "list_max" : "list_min"), descending, nullsFirst };
   });
   compiler.pipeline.sort(order);
 }
 
 /** Of several values the smallest sorts ascending, the greatest descending. */
-function keyColumn(compiler: Compiler, value: Typed, descending: boolean): string {
-  return compiler.pipeline.place(value.multi ? extreme(value.sql, descending) : value.sql);
-}
-
-function extreme(list: Sql, greatest: boolean): Sql {
-  return greatest ? sql`list_max(${list})` : sql`list_min(${list})`;
+function keyColumn(
+  compiler: Compiler,
+  { multi, sql: value }: Typed,
+  extreme: "list_max" | "list_min",
+): string {
+  return compiler.pipeline.place(multi ? sql`${raw(extreme)}(${value})` : value);
 }
 
 const MAX_COUNT = 2_147_483_647;

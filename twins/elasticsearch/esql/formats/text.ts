@@ -47,9 +47,9 @@ export function writeText(
     );
   const rows = result.values.map((row) => row.map((value) => cell(value, "")));
   const lines = options.header ? [names, ...rows] : rows;
-  if (format === "tsv") return lines.map((line) => `${line.map(escapedTab).join("\t")}\n`).join("");
+  if (format === "tsv") return lines.map((line) => `${line.map(escapeTsv).join("\t")}\n`).join("");
   return lines
-    .map((line) => `${line.map((text) => quoted(text, options.delimiter)).join(options.delimiter)}\r\n`)
+    .map((line) => `${line.map((text) => quoteCsv(text, options.delimiter)).join(options.delimiter)}\r\n`)
     .join("");
 }
 
@@ -61,11 +61,11 @@ function cell(value: unknown, missing: string): string {
     : compactJson(value);
 }
 
-function quoted(text: string, delimiter: string): string {
+function quoteCsv(text: string, delimiter: string): string {
   return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function escapedTab(text: string): string {
+function escapeTsv(text: string): string {
   return text.replaceAll("\t", "\\t").replaceAll("\n", "\\n");
 }
 
@@ -76,12 +76,12 @@ function table(names: readonly string[], rows: readonly (readonly string[])[]): 
       Math.max(LEAST_WIDTH, name.length),
     ),
   );
-  const header = names.map((name, column) => centred(name, widths[column] ?? 0)).join("|");
+  const header = names.map((name, column) => center(name, widths[column] ?? 0)).join("|");
   const rule = widths.map((width) => "-".repeat(width)).join("+");
   const lines = rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join("|"));
   return [header, rule, ...lines].map((line) => `${line}\n`).join("");
 }
 
-function centred(text: string, width: number): string {
+function center(text: string, width: number): string {
   return text.padStart(text.length + Math.floor((width - text.length) / 2)).padEnd(width);
 }

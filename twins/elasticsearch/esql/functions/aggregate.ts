@@ -13,7 +13,7 @@ const comparable = anyOf(
 );
 
 /** `aggregate(values)`, or its form for lists. */
-function over(call: Call, aggregate: (values: Sql) => Sql, list: (values: Sql) => Sql): Sql {
+function aggregateOver(call: Call, aggregate: (values: Sql) => Sql, list: (values: Sql) => Sql): Sql {
   const given = argument(call, 0);
   const value =
     given.type === "null" ? { ...given, sql: sql`CAST(${given.sql} AS ${sqlType("double")})` } : given;
@@ -25,14 +25,14 @@ function over(call: Call, aggregate: (values: Sql) => Sql, list: (values: Sql) =
 function aggregateOf(name: string): (call: Call) => Sql {
   const called = raw(name);
   return (call) =>
-    over(
+    aggregateOver(
       call,
       (value) => sql`${called}(${value})`,
       (values) => sql`list_aggregate(${values}, ${raw(`'${name}'`)})`,
     );
 }
 
-function declared(declaration: Omit<AggregateFunction, "kind" | "family">): AggregateFunction {
+function declareAggregate(declaration: Omit<AggregateFunction, "kind" | "family">): AggregateFunction {
   return { kind: "aggregate", family: "aggregate", ...declaration };
 }
 
@@ -54,7 +54,7 @@ function requiredConstant(call: Call, index: 1 | 2): Exclude<Constant, { type: "
 const nothing = raw("NULL");
 
 /** Compiles a constant argument: `list` for a list of constants, `single` for one. */
-function ofConstant(single: (value: Sql) => Sql, list: (values: Sql) => Sql): (call: Call) => Sql {
+function compileConstant(single: (value: Sql) => Sql, list: (values: Sql) => Sql): (call: Call) => Sql {
   return (call) => {
     const { multi, sql: given, type } = argument(call, 0);
     if (multi) return list(given);
@@ -70,7 +70,7 @@ const value = {
 const number = { name: "number", types: numeric, multi: true } as const;
 
 export const aggregateFunctions: readonly AggregateFunction[] = [
-  declared({
+  declareAggregate({
     name: "count",
     summary: "How many values there are; with `*`, how many rows.",
     parameters: [{ ...value, optional: true }],
@@ -87,7 +87,7 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
         : sql`count(${given.sql})`;
     },
   }),
-  declared({
+  declareAggregate({
     name: "count_distinct",
     summary: "How many different values there are; exactly, whatever the precision.",
     parameters: [
@@ -108,24 +108,24 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
       { name: "precision", types: typeSets.wholeOrUnsigned, optional: true },
     ],
     returns: "long",
-    ofConstant: ofConstant(
+    ofConstant: compileConstant(
       (value) => sql`CAST(CASE WHEN ${value} IS NULL THEN 0 ELSE 1 END AS BIGINT)`,
       (values) => sql`CAST(len(list_distinct(${values})) AS BIGINT)`,
     ),
     compile: (call) =>
-      over(
+      aggregateOver(
         call,
         (values) => sql`count(DISTINCT ${values})`,
         (values) => sql`CAST(coalesce(len(list_distinct(${values})), 0) AS BIGINT)`,
       ),
   }),
-  declared({
+  declareAggregate({
     name: "sum",
     summary: "The sum.",
     parameters: [number],
     returns: ([type]) => (type === "double" || type === "null" ? "double" : "long"),
     ofConstant(call) {
-      const value = ofConstant(
+      const value = compileConstant(
         (one) => one,
         (values) => sql`list_sum(${values})`,
       )(call);
@@ -138,51 +138,51 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
       return sql`TRY_CAST(${total} AS ${sqlType(call.type)})`;
     },
   }),
-  declared({
+  declareAggregate({
     name: "avg",
     summary: "The average.",
     parameters: [number],
     returns: "double",
-    ofConstant: ofConstant(
+    ofConstant: compileConstant(
       (value) => sql`CAST(${value} AS DOUBLE)`,
       (values) => sql`list_avg(${values})`,
     ),
     compile: aggregateOf("avg"),
   }),
-  declared({
+  declareAggregate({
     name: "min",
     summary: "The least value.",
     parameters: [{ ...value, types: comparable, refusedAs: "call" }],
     returns: sameType,
-    ofConstant: ofConstant(
+    ofConstant: compileConstant(
       (value) => value,
       (values) => sql`list_min(${values})`,
     ),
     compile: aggregateOf("min"),
   }),
-  declared({
+  declareAggregate({
     name: "max",
     summary: "The greatest value.",
     parameters: [{ ...value, types: comparable, refusedAs: "call" }],
     returns: sameType,
-    ofConstant: ofConstant(
+    ofConstant: compileConstant(
       (value) => value,
       (values) => sql`list_max(${values})`,
     ),
     compile: aggregateOf("max"),
   }),
-  declared({
+  declareAggregate({
     name: "median",
     summary: "The value half of the values are below of; exact.",
     parameters: [number],
     returns: "double",
-    ofConstant: ofConstant(
+    ofConstant: compileConstant(
       (value) => sql`CAST(${value} AS DOUBLE)`,
       (values) => sql`list_median(CAST(${values} AS DOUBLE[]))`,
     ),
     compile: (call) => percentile(call, 50),
   }),
-  declared({
+  declareAggregate({
     name: "percentile",
     summary:
       "The value that a percentage of the values are below of, the percentage cut to a whole one; exact.",
@@ -196,32 +196,32 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
       return percent ? percentile(call, Math.trunc(Number(percent.value))) : nothing;
     },
   }),
-  declared({
+  declareAggregate({
     name: "median_absolute_deviation",
     summary: "The median of the distances from the median; exact.",
     parameters: [number],
     returns: "double",
     compile: (call) =>
-      over(
+      aggregateOver(
         call,
         (values) => sql`mad(CAST(${values} AS DOUBLE))`,
         (values) => sql`list_aggregate(CAST(${values} AS DOUBLE[]), 'mad')`,
       ),
   }),
-  declared({
+  declareAggregate({
     name: "values",
     summary: "All different values, in their order.",
     parameters: [value],
     returns: sameType,
     multi: true,
     compile: (call) =>
-      over(
+      aggregateOver(
         call,
         (values) => sql`list_sort(list(DISTINCT ${values}) FILTER (WHERE ${values} IS NOT NULL))`,
         (values) => sql`list_sort(list_distinct(${values}))`,
       ),
   }),
-  declared({
+  declareAggregate({
     name: "top",
     summary: "The first values in ascending (`asc`) or descending (`desc`) order, repeated ones included.",
     parameters: [
@@ -233,12 +233,12 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     multi: true,
     compile: topValues,
   }),
-  declared({
+  declareAggregate({
     name: "weighted_avg",
     summary: "The average, each number counted by its weight.",
     parameters: [number, { ...number, name: "weight" }],
     returns: "double",
-    ofConstant: ofConstant(
+    ofConstant: compileConstant(
       (value) => sql`CAST(${value} AS DOUBLE)`,
       (values) => sql`list_avg(${values})`,
     ),
@@ -249,7 +249,7 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
 function percentile(call: Call, percent: number): Sql {
   if (percent < 0 || percent > 100) return sql`CAST(NULL AS DOUBLE)`;
   const fraction = sql`CAST(${percent / 100} AS DOUBLE)`;
-  return over(
+  return aggregateOver(
     call,
     (values) => sql`quantile_cont(CAST(${values} AS DOUBLE), ${fraction})`,
     (values) => sql`list_aggregate(CAST(${values} AS DOUBLE[]), 'quantile_cont', ${fraction})`,
@@ -304,7 +304,7 @@ function topValues(call: Call): Sql {
   }
   const direction = raw(order === "asc" ? "ASC" : "DESC");
   const count = sql`CAST(${BigInt(limit)} AS BIGINT)`;
-  return over(
+  return aggregateOver(
     call,
     (values) =>
       sql`list(${values} ORDER BY ${values} ${direction}) FILTER (WHERE ${values} IS NOT NULL)[1:${count}]`,

@@ -42,8 +42,8 @@ export const bucketFunction: GroupingFunction = {
   compile(call) {
     const [field, buckets] = [argument(call, 0), argument(call, 1)];
     if (field.type === "null" || buckets.type === "null") return nullTyped(call.at, call.type);
-    if (field.type === "datetime") return ofDates(call, field, buckets);
-    if (isNumeric(field.type)) return ofNumbers(call, field, buckets);
+    if (field.type === "datetime") return bucketDates(call, field, buckets);
+    if (isNumeric(field.type)) return bucketNumbers(call, field, buckets);
     return mismatch(call, "first", "datetime or numeric", field);
   },
 };
@@ -56,22 +56,22 @@ function mismatch({ compiler, at }: Call, ordinal: string, label: string, value:
   return unknownTyped(at);
 }
 
-function ofDates(call: Call, date: Typed, buckets: Typed): Typed {
+function bucketDates(call: Call, date: Typed, buckets: Typed): Typed {
   if (isTimeSpan(buckets.type)) {
-    if (!hasCount(call, 2)) return unknownTyped(call.at);
+    if (!checkCount(call, 2)) return unknownTyped(call.at);
     const span = constantArgument(call, 1);
     return span?.type === "date_period" || span?.type === "time_duration"
-      ? call.made(roundDownSql(date.sql, roundingOf(span.value)))
+      ? call.derive(roundDownSql(date.sql, roundingOf(span.value)))
       : nullTyped(call.at, "datetime");
   }
   if (!isWhole(buckets.type))
     return mismatch(call, "second", "integral, date_period or time_duration", buckets);
-  if (!hasCount(call, 4)) return unknownTyped(call.at);
+  if (!checkCount(call, 4)) return unknownTyped(call.at);
   const bounds = [boundType(call, 2), boundType(call, 3)];
   if (bounds.includes("unknown")) return unknownTyped(call.at);
   const [count, from, to] = [numberAt(call, 1), momentAt(call, 2), momentAt(call, 3)];
   if (count === undefined || from === undefined || to === undefined) return unknownTyped(call.at);
-  return call.made(roundDownSql(date.sql, choose(count, from, to)));
+  return call.derive(roundDownSql(date.sql, choose(count, from, to)));
 }
 
 function boundType(call: Call, index: 2 | 3): DataType {
@@ -81,7 +81,7 @@ function boundType(call: Call, index: 2 | 3): DataType {
 }
 
 /** Checks the number of arguments, which depends on their types. */
-function hasCount(call: Call, count: 2 | 4): boolean {
+function checkCount(call: Call, count: 2 | 4): boolean {
   if (call.args.length === count) return true;
   const [field, buckets] = [argument(call, 0), argument(call, 1)];
   call.compiler.problems.mismatch(
@@ -129,14 +129,14 @@ function floorMs(calendar: Calendar, epochMs: number): number {
   return Date.UTC(date.getUTCFullYear(), month);
 }
 
-function ofNumbers(call: Call, value: Typed, buckets: Typed): Typed {
+function bucketNumbers(call: Call, value: Typed, buckets: Typed): Typed {
   const whole = isWhole(buckets.type);
   if (!whole && buckets.type !== "double") return mismatch(call, "second", "numeric", buckets);
-  if (!hasCount(call, whole ? 4 : 2)) return unknownTyped(call.at);
+  if (!checkCount(call, whole ? 4 : 2)) return unknownTyped(call.at);
   const width = whole ? chooseWidth(call) : numberAt(call, 1);
   if (width === undefined) return unknownTyped(call.at);
   const wide = sql`CAST(${width} AS DOUBLE)`;
-  return call.made(sql`(floor(CAST(${value.sql} AS DOUBLE) / ${wide}) * ${wide})`);
+  return call.derive(sql`(floor(CAST(${value.sql} AS DOUBLE) / ${wide}) * ${wide})`);
 }
 
 /** A power of ten, or half of one, that makes about the requested number of buckets. */

@@ -124,7 +124,7 @@ function readCall(compiler: Compiler, node: CallNode, declaration: FunctionDecla
     nodes: node.args,
     type,
     at,
-    made: (made) => compiler.made(type, made, at, ...args),
+    derive: (made) => compiler.derive(type, made, at, ...args),
   };
 }
 

@@ -1,14 +1,14 @@
 /** Functions that choose. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-conditional-functions-and-expressions */
 import { joined, raw, sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
-import { type Typed, unknownTyped, widened } from "../typed.ts";
+import { type Typed, unknownTyped, widen } from "../typed.ts";
 import { type DataType, typeSets } from "../types.ts";
 import { argument, type Call, ordinalOf, type ScalarFunction, sameKind, sameType } from "./declaration.ts";
 
 const anyType = { types: typeSets.any, multi: true } as const;
 
 /** Converts the values to one type; `undefined` after a problem was reported, when the types differ. */
-function alike(call: Call, values: readonly { value: Typed; index: number }[]): Typed[] | undefined {
+function unifyTypes(call: Call, values: readonly { value: Typed; index: number }[]): Typed[] | undefined {
   const { compiler, at } = call;
   const type = sameType(values.map(({ value }) => value.type));
   const first = values.find(({ value }) => value.type !== "null")?.value.type ?? "null";
@@ -21,28 +21,31 @@ function alike(call: Call, values: readonly { value: Typed; index: number }[]): 
     return undefined;
   }
   const multi = values.some(({ value }) => value.multi);
-  return values.map(({ value }) => asKind(compiler, widened(value, type), multi));
+  return values.map(({ value }) => {
+    const wide = widen(value, type);
+    return multi ? asList(compiler, wide) : wide;
+  });
 }
 
-function asKind(compiler: Compiler, value: Typed, multi: boolean): Typed {
-  if (!multi || value.multi) return value;
+function asList(compiler: Compiler, value: Typed): Typed {
+  if (value.multi) return value;
   if (value.constant?.type === "null") return { ...value, sql: raw("NULL"), multi: true };
   return compiler.asList(value);
 }
 
-function chosen(call: Call, values: readonly Typed[], made: Typed["sql"]): Typed {
+function deriveChoice(call: Call, values: readonly Typed[], choice: Typed["sql"]): Typed {
   const [first] = values;
   const type: DataType = first?.type ?? "null";
-  return { ...call.made(made), type, multi: first?.multi ?? false };
+  return { ...call.derive(choice), type, multi: first?.multi ?? false };
 }
 
 function coalesce(call: Call): Typed {
-  const values = alike(
+  const values = unifyTypes(
     call,
     call.args.map((value, index) => ({ value, index })),
   );
   if (!values) return unknownTyped(call.at);
-  return chosen(
+  return deriveChoice(
     call,
     values,
     sql`coalesce(${joined(
@@ -69,7 +72,7 @@ function caseOf(call: Call): Typed {
     );
     return unknownTyped(at);
   }
-  const values = alike(
+  const values = unifyTypes(
     call,
     branches.filter(({ index }) => index % 2 === 1 || index === args.length - 1),
   );
@@ -81,11 +84,11 @@ function caseOf(call: Call): Typed {
   });
   const otherwise = values[conditions.length];
   const last = otherwise ? sql` ELSE ${otherwise.sql}` : raw("");
-  return chosen(call, values, sql`CASE ${joined(cases, " ")}${last} END`);
+  return deriveChoice(call, values, sql`CASE ${joined(cases, " ")}${last} END`);
 }
 
 /** GREATEST and LEAST; an argument of several values counts by its own greatest or least. */
-function extreme(name: "greatest" | "least", summary: string): ScalarFunction {
+function extremeFunction(name: "greatest" | "least", summary: string): ScalarFunction {
   const ofList = raw(name === "greatest" ? "list_max" : "list_min");
   return {
     kind: "scalar",
@@ -98,18 +101,18 @@ function extreme(name: "greatest" | "least", summary: string): ScalarFunction {
     ],
     returns: sameType,
     compile(call) {
-      const values = alike(
+      const values = unifyTypes(
         call,
         call.args.map((value, index) => ({ value, index })),
       );
       if (!values) return unknownTyped(call.at);
       const single = values.map((value) => (value.multi ? sql`${ofList}(${value.sql})` : value.sql));
-      const held = single.map((value) => call.compiler.hoist({ ...call.made(value) }).sql);
+      const held = single.map((value) => call.compiler.hoist({ ...call.derive(value) }).sql);
       const present = joined(
         held.map((value) => sql`${value} IS NOT NULL`),
         " AND ",
       );
-      return call.made(sql`CASE WHEN ${present} THEN ${raw(name)}(${joined(held, ", ")}) END`);
+      return call.derive(sql`CASE WHEN ${present} THEN ${raw(name)}(${joined(held, ", ")}) END`);
     },
   };
 }
@@ -142,6 +145,6 @@ export const conditionalFunctions: readonly ScalarFunction[] = [
     takesNull: true,
     compile: (call) => (call.args.length === 1 ? argument(call, 0) : coalesce(call)),
   },
-  extreme("greatest", "The greatest argument."),
-  extreme("least", "The least argument."),
+  extremeFunction("greatest", "The greatest argument."),
+  extremeFunction("least", "The least argument."),
 ];

@@ -29,7 +29,7 @@ interface Conversion {
 const { boolean, datetime, double, ip, numeric, string } = typeSets;
 const version = { label: "version", types: new Set<DataType>(["version"]) };
 /** @param more types that the vendor's message lists and a dataset does not have */
-function numbers(...more: string[]): TypeSet {
+function numberTypes(...more: string[]): TypeSet {
   const label = ["boolean", ...more, "datetime", "numeric", "string"].join(" or ");
   return anyOf(label, boolean, datetime, string, numeric);
 }
@@ -57,7 +57,8 @@ function conversion({
       if (given.type === to) return given;
       const folded = fold(given, to);
       return (
-        folded ?? (given.multi ? eachOf(call, given, convert, failure) : one(call, given, convert, failure))
+        folded ??
+        (given.multi ? eachOf(call, given, convert, failure) : convertOne(call, given, convert, failure))
       );
     },
   };
@@ -77,7 +78,7 @@ function angle(name: string, summary: string, called: "degrees" | "radians"): Sc
       const given = argument(call, 0);
       return given.multi
         ? eachOf(call, given, convert)
-        : call.compiler.finite(call.made(convert(given.sql, given.type, call)));
+        : call.compiler.finite(call.derive(convert(given.sql, given.type, call)));
     },
   };
 }
@@ -93,9 +94,9 @@ function fold({ constant, at }: Typed, to: DataType): Typed | undefined {
   return address === undefined ? undefined : ipTyped(address, at);
 }
 
-function one(call: Call, given: Typed, convert: Convert, failure: Conversion["failure"]): Typed {
+function convertOne(call: Call, given: Typed, convert: Convert, failure: Conversion["failure"]): Typed {
   const value = call.compiler.hoist(given);
-  const made = call.made(convert(value.sql, given.type, call));
+  const made = call.derive(convert(value.sql, given.type, call));
   return call.compiler.attempt(made, [value], failure(value.sql, given.type));
 }
 
@@ -109,15 +110,15 @@ function eachOf(call: Call, given: Typed, convert: Convert, failure?: Conversion
     compiler.pipeline.check(call.at, sql`len(${failed}) > 0`, messages);
   }
   const kept = sql`nullif(list_filter(list_transform(${values.sql}, lambda v: ${attempt}), lambda v: v IS NOT NULL), [])`;
-  return { ...call.made(kept), multi: true };
+  return { ...call.derive(kept), multi: true };
 }
 
-function quoted(before: string, value: Sql, after: string): Sql {
+function quoteValue(before: string, value: Sql, after: string): Sql {
   return sql`${before} || CAST(${value} AS VARCHAR) || ${after}`;
 }
 
 /** To an integer; rounds half up, as Java's `Math.round` does. */
-function whole(to: "integer" | "long" | "unsigned_long"): Convert {
+function toInteger(to: "integer" | "long" | "unsigned_long"): Convert {
   return (value, from) => {
     if (from === "datetime") return sql`CAST(epoch_ms(${value}) AS ${sqlType(to)})`;
     if (from === "boolean") return sql`CAST(CAST(${value} AS INTEGER) AS ${sqlType(to)})`;
@@ -136,14 +137,15 @@ function numberText(value: Sql): Sql {
 function wholeFailure(to: string): Conversion["failure"] {
   return (value, from) => {
     const shown = from === "double" ? doubleText(value) : value;
-    const range = quoted(`${INVALID}[`, shown, `] out of [${to}] range`);
+    const range = quoteValue(`${INVALID}[`, shown, `] out of [${to}] range`);
     if (!isString(from)) return range;
-    const text = quoted(`${INVALID}Cannot parse number [`, value, "]");
+    const text = quoteValue(`${INVALID}Cannot parse number [`, value, "]");
     return sql`CASE WHEN regexp_full_match(${value}, '[+-]?[0-9.]+') THEN ${range} ELSE ${text} END`;
   };
 }
 
-const cannotParse: Conversion["failure"] = (value) => quoted(`${INVALID}Cannot parse number [`, value, "]");
+const cannotParse: Conversion["failure"] = (value) =>
+  quoteValue(`${INVALID}Cannot parse number [`, value, "]");
 
 export const conversionFunctions: readonly ScalarFunction[] = [
   conversion({
@@ -172,7 +174,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_double",
     aliases: ["to_dbl"],
     summary: "As a floating-point number; dates as milliseconds since the epoch.",
-    types: numbers("counter_double", "counter_integer", "counter_long"),
+    types: numberTypes("counter_double", "counter_integer", "counter_long"),
     to: "double",
     convert: (value, from) => {
       if (from === "datetime") return sql`CAST(epoch_ms(${value}) AS DOUBLE)`;
@@ -184,9 +186,9 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_integer",
     aliases: ["to_int"],
     summary: "As a whole number of 32 bits.",
-    types: numbers("counter_integer"),
+    types: numberTypes("counter_integer"),
     to: "integer",
-    convert: whole("integer"),
+    convert: toInteger("integer"),
     failure: wholeFailure("integer"),
   }),
   conversion({
@@ -196,14 +198,14 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     to: "ip",
     convert: (value) => ipFromTextSql(value),
     failure: (value) =>
-      quoted("java.lang.IllegalArgumentException: '", value, "' is not an IP string literal."),
+      quoteValue("java.lang.IllegalArgumentException: '", value, "' is not an IP string literal."),
   }),
   conversion({
     name: "to_long",
     summary: "As a whole number of 64 bits; dates as milliseconds since the epoch.",
-    types: numbers("counter_integer", "counter_long"),
+    types: numberTypes("counter_integer", "counter_long"),
     to: "long",
-    convert: whole("long"),
+    convert: toInteger("long"),
     failure: wholeFailure("long"),
   }),
   angle("to_radians", "An angle in degrees as radians.", "radians"),
@@ -225,9 +227,9 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_unsigned_long",
     aliases: ["to_ulong", "to_ul"],
     summary: "As a whole number of 64 bits without a sign.",
-    types: numbers(),
+    types: numberTypes(),
     to: "unsigned_long",
-    convert: whole("unsigned_long"),
+    convert: toInteger("unsigned_long"),
     failure: wholeFailure("unsigned_long"),
   }),
   conversion({
@@ -242,7 +244,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
 ];
 
 function noDate(value: Sql, from: DataType, format: string): Sql {
-  const refused = quoted(
+  const refused = quoteValue(
     "java.lang.IllegalArgumentException: failed to parse date field [",
     value,
     `] with format [${format}]`,

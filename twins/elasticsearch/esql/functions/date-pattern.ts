@@ -36,13 +36,13 @@ function part(name: string): (date: Sql) => Sql {
 /** @throws VendorError for an invalid pattern; UnrecognisedEsql for one that SQL cannot format */
 export function formatSql(date: Sql, pattern: string, at: Span): Sql {
   const tokens = readPattern(namedFormat(pattern)?.print ?? pattern);
-  const pieces = tokens.map((token) => printed(date, token, at));
+  const pieces = tokens.map((token) => formatToken(date, token, at));
   return pieces.length === 0
     ? sql`CASE WHEN ${date} IS NOT NULL THEN '' END`
     : sql`(${joined(pieces, " || ")})`;
 }
 
-function printed(date: Sql, token: Token, at: Span): Sql {
+function formatToken(date: Sql, token: Token, at: Span): Sql {
   switch (token.kind) {
     case "literal":
       return sql`CAST(${token.text} AS VARCHAR)`;
@@ -68,7 +68,7 @@ function printed(date: Sql, token: Token, at: Span): Sql {
       return raw("'Z'");
     case "optional":
       return joined(
-        token.tokens.map((inner) => printed(date, inner, at)),
+        token.tokens.map((inner) => formatToken(date, inner, at)),
         " || ",
       );
   }
@@ -96,7 +96,7 @@ interface Reading {
 export function parseSql(text: Sql, pattern: string, at: Span): Sql {
   const named = namedFormat(pattern);
   const reading: Reading = { regex: "", groups: new Map(), count: 0, named: named !== undefined };
-  for (const token of readPattern(named?.parse ?? named?.print ?? pattern)) read(token, reading, at);
+  for (const token of readPattern(named?.parse ?? named?.print ?? pattern)) readToken(token, reading, at);
   const regex = `^${reading.regex}$`;
   const group = (name: string): Sql | undefined => {
     const numbers = reading.groups
@@ -152,7 +152,7 @@ function offsetOf(group: Group): Sql {
 
 const OFFSET = "Z|[+-]\\d{2}(?::?\\d{2})?";
 
-function read(token: Token, reading: Reading, at: Span): void {
+function readToken(token: Token, reading: Reading, at: Span): void {
   const grouped = (name: string, regex: string) => {
     reading.groups.set(name, [...(reading.groups.get(name) ?? []), ++reading.count]);
     reading.regex += `(${regex})`;
@@ -202,7 +202,7 @@ function read(token: Token, reading: Reading, at: Span): void {
     }
     case "optional": {
       reading.regex += "(?:";
-      for (const inner of token.tokens) read(inner, reading, at);
+      for (const inner of token.tokens) readToken(inner, reading, at);
       reading.regex += ")?";
     }
   }

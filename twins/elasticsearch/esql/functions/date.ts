@@ -12,7 +12,7 @@ import { roundDownSql, roundingOf } from "./rounding.ts";
 const date = { name: "date", types: typeSets.datetime } as const;
 const DEFAULT_FORMAT = "strict_date_optional_time";
 
-function dated(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunction {
+function declareDate(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunction {
   return { kind: "scalar", family: "date", ...declaration };
 }
 
@@ -25,7 +25,7 @@ function constantText(call: Call, index: number, what: string): string | undefin
 }
 
 export const dateFunctions: readonly ScalarFunction[] = [
-  dated({
+  declareDate({
     name: "date_diff",
     summary: "How many whole units lie between two dates.",
     parameters: [
@@ -36,7 +36,7 @@ export const dateFunctions: readonly ScalarFunction[] = [
     returns: "integer",
     compile: difference,
   }),
-  dated({
+  declareDate({
     name: "date_extract",
     summary: "A part of a date: `year`, `hour_of_day`, …",
     parameters: [{ name: "datePart", types: typeSets.string }, date],
@@ -48,10 +48,10 @@ export const dateFunctions: readonly ScalarFunction[] = [
       const name = part.toUpperCase();
       const extract = Object.hasOwn(dateParts, name) ? dateParts[name] : undefined;
       if (!extract) throw invalidArgument(`invalid date field for [${call.compiler.text(call.at)}]: ${part}`);
-      return call.made(sql`CAST(${extract(value)} AS BIGINT)`);
+      return call.derive(sql`CAST(${extract(value)} AS BIGINT)`);
     },
   }),
-  dated({
+  declareDate({
     name: "date_format",
     summary: "A date as text, by a pattern.",
     parameters: [
@@ -69,10 +69,10 @@ export const dateFunctions: readonly ScalarFunction[] = [
       if (second && !isString(first.type)) return wrongPattern(call, first);
       const pattern = second ? constantText(call, 0, "a pattern of dates") : DEFAULT_FORMAT;
       if (pattern === undefined) return nullTyped(call.at, "keyword");
-      return call.made(formatSql(call.compiler.hoist(value).sql, pattern, first.at));
+      return call.derive(formatSql(call.compiler.hoist(value).sql, pattern, first.at));
     },
   }),
-  dated({
+  declareDate({
     name: "date_parse",
     summary: "The date that a text means, by a pattern.",
     parameters: [
@@ -85,7 +85,7 @@ export const dateFunctions: readonly ScalarFunction[] = [
       const pattern = second ? constantText(call, 0, "a pattern of dates") : DEFAULT_FORMAT;
       if (pattern === undefined) return nullTyped(call.at, "datetime");
       const text = call.compiler.hoist(second ?? first);
-      const made = call.made(parseSql(text.sql, pattern, first.at));
+      const made = call.derive(parseSql(text.sql, pattern, first.at));
       return call.compiler.attempt(
         made,
         [text],
@@ -93,7 +93,7 @@ export const dateFunctions: readonly ScalarFunction[] = [
       );
     },
   }),
-  dated({
+  declareDate({
     name: "date_trunc",
     summary: "The start of the span of time that a date lies in.",
     parameters: [{ name: "interval", types: typeSets.timeSpan }, date],
@@ -103,10 +103,10 @@ export const dateFunctions: readonly ScalarFunction[] = [
       if (span?.type !== "date_period" && span?.type !== "time_duration") {
         throw new UnrecognisedEsql(call.at, "a span of time that is no constant");
       }
-      return call.made(roundDownSql(argument(call, 1).sql, roundingOf(span.value)));
+      return call.derive(roundDownSql(argument(call, 1).sql, roundingOf(span.value)));
     },
   }),
-  dated({
+  declareDate({
     name: "now",
     summary: "The time of the sandbox's clock.",
     parameters: [],
@@ -142,21 +142,21 @@ const differences: readonly { names: readonly string[]; count: (start: Sql, end:
     count: (start, end) => sql`(${wholeMonths(start, end)}) // 3`,
   },
   { names: ["month", "months", "mm", "m"], count: wholeMonths },
-  { names: ["dayofyear", "dy", "y"], count: elapsed(86_400_000) },
-  { names: ["day", "days", "dd", "d"], count: elapsed(86_400_000) },
-  { names: ["week", "weeks", "wk", "ww"], count: elapsed(7 * 86_400_000) },
-  { names: ["weekday", "weekdays", "dw"], count: elapsed(86_400_000) },
-  { names: ["hour", "hours", "hh"], count: elapsed(3_600_000) },
-  { names: ["minute", "minutes", "mi", "n"], count: elapsed(60_000) },
-  { names: ["second", "seconds", "ss", "s"], count: elapsed(1000) },
-  { names: ["millisecond", "milliseconds", "ms"], count: elapsed(1) },
+  { names: ["dayofyear", "dy", "y"], count: countElapsed(86_400_000) },
+  { names: ["day", "days", "dd", "d"], count: countElapsed(86_400_000) },
+  { names: ["week", "weeks", "wk", "ww"], count: countElapsed(7 * 86_400_000) },
+  { names: ["weekday", "weekdays", "dw"], count: countElapsed(86_400_000) },
+  { names: ["hour", "hours", "hh"], count: countElapsed(3_600_000) },
+  { names: ["minute", "minutes", "mi", "n"], count: countElapsed(60_000) },
+  { names: ["second", "seconds", "ss", "s"], count: countElapsed(1000) },
+  { names: ["millisecond", "milliseconds", "ms"], count: countElapsed(1) },
   {
     names: ["microsecond", "microseconds", "mcs"],
-    count: (start, end) => sql`(${elapsed(1)(start, end)}) * 1000`,
+    count: (start, end) => sql`(${countElapsed(1)(start, end)}) * 1000`,
   },
   {
     names: ["nanosecond", "nanoseconds", "ns"],
-    count: (start, end) => sql`(${elapsed(1)(start, end)}) * 1000000`,
+    count: (start, end) => sql`(${countElapsed(1)(start, end)}) * 1000000`,
   },
 ];
 
@@ -171,7 +171,7 @@ function monthPosition(date: Sql): Sql {
   return sql`((date_part('year', ${date}) * 12 + date_part('month', ${date})) * 2764800000000 + ${ofMonth})`;
 }
 
-function elapsed(unitMs: number): (start: Sql, end: Sql) => Sql {
+function countElapsed(unitMs: number): (start: Sql, end: Sql) => Sql {
   return (start, end) => sql`(epoch_ms(${end}) - epoch_ms(${start})) // ${raw(String(unitMs))}`;
 }
 
@@ -195,9 +195,9 @@ function difference(call: Call): Typed {
   const start = compiler.hoist(argument(call, 1));
   const end = compiler.hoist(argument(call, 2));
   const counted = compiler.hoist({
-    ...call.made(sql`CAST(${found.count(start.sql, end.sql)} AS BIGINT)`),
+    ...call.derive(sql`CAST(${found.count(start.sql, end.sql)} AS BIGINT)`),
     type: "long",
   });
   const message = sql`'org.elasticsearch.xpack.esql.core.InvalidArgumentException: [' || CAST(${counted.sql} AS VARCHAR) || '] out of [integer] range'`;
-  return compiler.attempt(call.made(sql`CAST(${counted.sql} AS INTEGER)`), [counted], message);
+  return compiler.attempt(call.derive(sql`CAST(${counted.sql} AS INTEGER)`), [counted], message);
 }

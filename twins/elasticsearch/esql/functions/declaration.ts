@@ -42,7 +42,7 @@ export interface Call {
   type: DataType;
   at: Span;
   /** A value of `type` computed from the arguments. */
-  made(made: Sql): Typed;
+  derive(computed: Sql): Typed;
 }
 
 interface Declaration {

@@ -28,7 +28,7 @@ function addressOf(call: Call): Typed | undefined {
     return undefined;
   }
   const text = compiler.hoist(given);
-  const made = { ...compiler.made("ip", ipFromTextSql(text.sql), given.at, text) };
+  const made = { ...compiler.derive("ip", ipFromTextSql(text.sql), given.at, text) };
   return compiler.attempt(
     made,
     [text],
@@ -73,7 +73,7 @@ export const ipFunctions: readonly ScalarFunction[] = [
         if (!range) throw illegalArgument(`'${constant.value}' is not an IP string literal.`);
         return sql`${held} BETWEEN ${addressSql(range.first)} AND ${addressSql(range.last)}`;
       });
-      return call.made(sql`(${joined(blocks, " OR ")})`);
+      return call.derive(sql`(${joined(blocks, " OR ")})`);
     },
   },
   {
@@ -95,7 +95,7 @@ export const ipFunctions: readonly ScalarFunction[] = [
       const masked = sql`CASE WHEN (${held} >> 32) = 65535 THEN ${maskedSql(held, sql`(${v4.sql} + 96)`)} ELSE ${maskedSql(held, v6.sql)} END`;
       const outside = (length: Prefix) => sql`NOT (${length.valid})`;
       return call.compiler.guard(
-        call.made(masked),
+        call.derive(masked),
         sql`${held} IS NULL OR (${v4.valid} AND ${v6.valid})`,
         sql`CASE WHEN ${outside(v4)} THEN ${v4.refusal} ELSE ${v6.refusal} END`,
       );

@@ -1,59 +1,59 @@
 /** Functions of numbers. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-math-functions */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
-import { constantTyped, type Typed, widened } from "../typed.ts";
+import { constantTyped, type Typed, widen } from "../typed.ts";
 import { isWhole, typeSets } from "../types.ts";
 import { argument, type Call, type ScalarFunction } from "./declaration.ts";
 
 const number = { name: "number", types: typeSets.numeric } as const;
 
-function math(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunction {
+function declareMath(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunction {
   return { kind: "scalar", family: "math", ...declaration };
 }
 
 function double(call: Call, index: number): Typed {
-  return widened(argument(call, index), "double");
+  return widen(argument(call, index), "double");
 }
 
 /** Declares a function that is defined for every number. */
-function everywhere(name: string, summary: string, called = name): ScalarFunction {
-  return math({
+function totalFunction(name: string, summary: string, called = name): ScalarFunction {
+  return declareMath({
     name,
     summary,
     parameters: [number],
     returns: "double",
-    compile: (call) => call.made(sql`${raw(called)}(${double(call, 0).sql})`),
+    compile: (call) => call.derive(sql`${raw(called)}(${double(call, 0).sql})`),
   });
 }
 
 /** Declares a function that is defined for some numbers. */
-function somewhere(
+function partialFunction(
   name: string,
   summary: string,
   defined: (value: Sql) => Sql,
   message: string,
 ): ScalarFunction {
-  return math({
+  return declareMath({
     name,
     summary,
     parameters: [number],
     returns: "double",
     compile(call) {
       const value = call.compiler.hoist(double(call, 0)).sql;
-      const made = call.made(sql`${raw(name)}(${value})`);
+      const made = call.derive(sql`${raw(name)}(${value})`);
       return call.compiler.guard(made, defined(value), `java.lang.ArithmeticException: ${message}`);
     },
   });
 }
 
 /** Declares a function whose result may overflow. */
-function growing(name: string, summary: string, message: string): ScalarFunction {
-  return math({
+function overflowingFunction(name: string, summary: string, message: string): ScalarFunction {
+  return declareMath({
     name,
     summary,
     parameters: [number],
     returns: "double",
     compile(call) {
-      const result = call.compiler.hoist(call.made(sql`${raw(name)}(${double(call, 0).sql})`));
+      const result = call.compiler.hoist(call.derive(sql`${raw(name)}(${double(call, 0).sql})`));
       return call.compiler.guard(
         result,
         sql`isfinite(${result.sql})`,
@@ -64,7 +64,7 @@ function growing(name: string, summary: string, message: string): ScalarFunction
 }
 
 function constant(name: string, value: number, summary: string): ScalarFunction {
-  return math({
+  return declareMath({
     name,
     summary,
     parameters: [],
@@ -78,7 +78,7 @@ function constant(name: string, value: number, summary: string): ScalarFunction 
  * nothing for them.
  */
 function toWhole(name: "ceil" | "floor", summary: string): ScalarFunction {
-  return math({
+  return declareMath({
     name,
     summary,
     parameters: [{ ...number, multi: true }],
@@ -86,7 +86,7 @@ function toWhole(name: "ceil" | "floor", summary: string): ScalarFunction {
     compile(call) {
       const value = argument(call, 0);
       if (isWhole(value.type)) return value;
-      return call.made(sql`${raw(name)}(${call.compiler.single(value, call.at).sql})`);
+      return call.derive(sql`${raw(name)}(${call.compiler.single(value, call.at).sql})`);
     },
   });
 }
@@ -94,14 +94,14 @@ function toWhole(name: "ceil" | "floor", summary: string): ScalarFunction {
 const withinOne = (value: Sql) => sql`${value} BETWEEN -1 AND 1`;
 
 export const mathFunctions: readonly ScalarFunction[] = [
-  math({
+  declareMath({
     name: "abs",
     summary: "The number without its sign.",
     parameters: [number],
     returns: ([type = "double"]) => type,
     compile(call) {
       const value = argument(call, 0);
-      const made = call.made(sql`abs(${value.sql})`);
+      const made = call.derive(sql`abs(${value.sql})`);
       if (!isWhole(value.type) || value.type === "unsigned_long") return made;
       const limit = value.type === "integer" ? "int" : "long";
       return call.compiler.attempt(
@@ -111,10 +111,10 @@ export const mathFunctions: readonly ScalarFunction[] = [
       );
     },
   }),
-  somewhere("acos", "The arc cosine, in radians.", withinOne, "Acos input out of range"),
-  somewhere("asin", "The arc sine, in radians.", withinOne, "Asin input out of range"),
-  everywhere("atan", "The arc tangent, in radians."),
-  math({
+  partialFunction("acos", "The arc cosine, in radians.", withinOne, "Acos input out of range"),
+  partialFunction("asin", "The arc sine, in radians.", withinOne, "Asin input out of range"),
+  totalFunction("atan", "The arc tangent, in radians."),
+  declareMath({
     name: "atan2",
     summary: "The angle of the ray to a point, in radians.",
     parameters: [
@@ -122,28 +122,28 @@ export const mathFunctions: readonly ScalarFunction[] = [
       { name: "x_coordinate", types: typeSets.numeric },
     ],
     returns: "double",
-    compile: (call) => call.made(sql`atan2(${double(call, 0).sql}, ${double(call, 1).sql})`),
+    compile: (call) => call.derive(sql`atan2(${double(call, 0).sql}, ${double(call, 1).sql})`),
   }),
-  math({
+  declareMath({
     name: "cbrt",
     summary: "The cube root.",
     parameters: [number],
     returns: "double",
     compile(call) {
       const value = call.compiler.hoist(double(call, 0)).sql;
-      const root = call.compiler.hoist(call.made(sql`cbrt(${value})`)).sql;
+      const root = call.compiler.hoist(call.derive(sql`cbrt(${value})`)).sql;
       // A Newton step corrects DuckDB's root, which is not exactly 3 for 27.
-      return call.made(
+      return call.derive(
         sql`CASE WHEN ${root} = 0 THEN ${root} ELSE ${root} - (${root} * ${root} * ${root} - ${value}) / (3 * ${root} * ${root}) END`,
       );
     },
   }),
   toWhole("ceil", "The next whole number above."),
-  everywhere("cos", "The cosine of an angle in radians."),
-  growing("cosh", "The hyperbolic cosine.", "cosh overflow"),
+  totalFunction("cos", "The cosine of an angle in radians."),
+  overflowingFunction("cosh", "The hyperbolic cosine.", "cosh overflow"),
   constant("e", Math.E, "Euler's number."),
   toWhole("floor", "The next whole number below."),
-  math({
+  declareMath({
     name: "log",
     summary: "The logarithm: of a number, or by a base (first argument) of a number.",
     parameters: [
@@ -153,9 +153,14 @@ export const mathFunctions: readonly ScalarFunction[] = [
     returns: "double",
     compile: logarithm,
   }),
-  somewhere("log10", "The logarithm by 10.", (value) => sql`${value} > 0`, "Log of non-positive number"),
+  partialFunction(
+    "log10",
+    "The logarithm by 10.",
+    (value) => sql`${value} > 0`,
+    "Log of non-positive number",
+  ),
   constant("pi", Math.PI, "The ratio of a circle's circumference to its diameter."),
-  math({
+  declareMath({
     name: "pow",
     summary: "A number to the power of another.",
     parameters: [
@@ -164,9 +169,9 @@ export const mathFunctions: readonly ScalarFunction[] = [
     ],
     returns: "double",
     compile: (call) =>
-      call.compiler.finite(call.made(sql`pow(${double(call, 0).sql}, ${double(call, 1).sql})`)),
+      call.compiler.finite(call.derive(sql`pow(${double(call, 0).sql}, ${double(call, 1).sql})`)),
   }),
-  math({
+  declareMath({
     name: "round",
     summary: "The number, rounded to so many decimals (default 0), halves away from zero.",
     parameters: [
@@ -176,12 +181,12 @@ export const mathFunctions: readonly ScalarFunction[] = [
     returns: ([type = "double"]) => type,
     compile: round,
   }),
-  everywhere("signum", "-1, 0 or 1, as the sign is.", "sign"),
-  everywhere("sin", "The sine of an angle in radians."),
-  growing("sinh", "The hyperbolic sine.", "sinh overflow"),
-  somewhere("sqrt", "The square root.", (value) => sql`${value} >= 0`, "Square root of negative"),
-  everywhere("tan", "The tangent of an angle in radians."),
-  everywhere("tanh", "The hyperbolic tangent."),
+  totalFunction("signum", "-1, 0 or 1, as the sign is.", "sign"),
+  totalFunction("sin", "The sine of an angle in radians."),
+  overflowingFunction("sinh", "The hyperbolic sine.", "sinh overflow"),
+  partialFunction("sqrt", "The square root.", (value) => sql`${value} >= 0`, "Square root of negative"),
+  totalFunction("tan", "The tangent of an angle in radians."),
+  totalFunction("tanh", "The hyperbolic tangent."),
   constant("tau", 2 * Math.PI, "The ratio of a circle's circumference to its radius."),
 ];
 
@@ -190,11 +195,11 @@ function logarithm(call: Call): Typed {
   const message = "java.lang.ArithmeticException: Log of non-positive number";
   const first = compiler.hoist(double(call, 0));
   if (call.args.length === 1)
-    return compiler.guard(call.made(sql`ln(${first.sql})`), sql`${first.sql} > 0`, message);
+    return compiler.guard(call.derive(sql`ln(${first.sql})`), sql`${first.sql} > 0`, message);
   const second = compiler.hoist(double(call, 1));
   const valid = sql`${first.sql} > 0 AND ${second.sql} > 0`;
   const made = compiler.guard(
-    call.made(sql`(log10(${second.sql}) / nullif(log10(${first.sql}), 0))`),
+    call.derive(sql`(log10(${second.sql}) / nullif(log10(${first.sql}), 0))`),
     valid,
     message,
   );
@@ -214,10 +219,10 @@ function round(call: Call): Typed {
   const value = call.compiler.single(given, call.at);
   if (decimals && isWhole(value.type)) {
     const digits = call.compiler.hoist(decimals).sql;
-    return call.made(
+    return call.derive(
       sql`CAST(CASE WHEN ${digits} >= 0 THEN ${value.sql} ELSE round(${value.sql}, CAST(greatest(${digits}, -20) AS INTEGER)) END AS ${raw(value.type === "integer" ? "INTEGER" : value.type === "long" ? "BIGINT" : "UBIGINT")})`,
     );
   }
   const digits = decimals ? sql`CAST(greatest(least(${decimals.sql}, 300), -300) AS INTEGER)` : raw("0");
-  return call.made(sql`round(${value.sql}, ${digits})`);
+  return call.derive(sql`round(${value.sql}, ${digits})`);
 }

@@ -18,18 +18,18 @@ import {
 const field = { name: "field", types: typeSets.any, multi: true } as const;
 const numbers = { name: "number", types: typeSets.numeric, multi: true } as const;
 
-function multiValue(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunction {
+function declareMultiValue(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunction {
   return { kind: "scalar", family: "multi-value", ...declaration };
 }
 
 /** Reduces several values to one; a single value stays as it is. */
-function one(
+function reducingFunction(
   name: string,
   summary: string,
   parameter: typeof field | typeof numbers,
   pick: (list: Sql, type: DataType) => Sql,
 ): ScalarFunction {
-  return multiValue({
+  return declareMultiValue({
     name,
     summary,
     parameters: [parameter],
@@ -37,20 +37,20 @@ function one(
     compile(call) {
       const value = argument(call, 0);
       return value.multi
-        ? call.made(pick(call.compiler.hoist(value).sql, call.type))
+        ? call.derive(pick(call.compiler.hoist(value).sql, call.type))
         : { ...value, type: call.type };
     },
   });
 }
 
 /** Maps several values to several. */
-function several(call: Call, list: (values: Sql) => Sql): Typed {
+function mapValues(call: Call, list: (values: Sql) => Sql): Typed {
   const values = call.compiler.asList(argument(call, 0));
-  return { ...call.made(list(call.compiler.hoist(values).sql)), multi: true };
+  return { ...call.derive(list(call.compiler.hoist(values).sql)), multi: true };
 }
 
 export const multiValueFunctions: readonly ScalarFunction[] = [
-  multiValue({
+  declareMultiValue({
     name: "mv_append",
     summary: "The values of one and then those of the other.",
     parameters: [
@@ -60,17 +60,17 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
     returns: sameType,
     compile: append,
   }),
-  multiValue({
+  declareMultiValue({
     name: "mv_avg",
     summary: "The average of the values.",
     parameters: [numbers],
     returns: "double",
     compile(call) {
       const value = argument(call, 0);
-      return call.made(value.multi ? sql`list_avg(${value.sql})` : sql`CAST(${value.sql} AS DOUBLE)`);
+      return call.derive(value.multi ? sql`list_avg(${value.sql})` : sql`CAST(${value.sql} AS DOUBLE)`);
     },
   }),
-  multiValue({
+  declareMultiValue({
     name: "mv_concat",
     summary: "The strings as one, with a delimiter between them.",
     parameters: [
@@ -84,36 +84,36 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
       const text = value.multi
         ? sql`list_reduce(${value.sql}, lambda a, b: a || ${delimiter} || b)`
         : value.sql;
-      return call.made(sql`CASE WHEN ${delimiter} IS NOT NULL THEN ${text} END`);
+      return call.derive(sql`CASE WHEN ${delimiter} IS NOT NULL THEN ${text} END`);
     },
   }),
-  multiValue({
+  declareMultiValue({
     name: "mv_count",
     summary: "How many values there are.",
     parameters: [field],
     returns: "integer",
     compile(call) {
       const value = argument(call, 0);
-      return call.made(
+      return call.derive(
         value.multi
           ? sql`CAST(len(${value.sql}) AS INTEGER)`
           : sql`CASE WHEN ${value.sql} IS NOT NULL THEN CAST(1 AS INTEGER) END`,
       );
     },
   }),
-  multiValue({
+  declareMultiValue({
     name: "mv_dedupe",
     summary: "The values, each once, in their order.",
     parameters: [field],
     returns: sameType,
-    compile: (call) => several(call, (list) => sql`list_sort(list_distinct(${list}))`),
+    compile: (call) => mapValues(call, (list) => sql`list_sort(list_distinct(${list}))`),
   }),
-  one("mv_first", "The first value.", field, (list) => sql`${list}[1]`),
-  one("mv_last", "The last value.", field, (list) => sql`${list}[-1]`),
-  one("mv_max", "The greatest value.", field, (list) => sql`list_max(${list})`),
-  one("mv_median", "The value in the middle; of two, their average.", numbers, median),
-  one("mv_min", "The least value.", field, (list) => sql`list_min(${list})`),
-  multiValue({
+  reducingFunction("mv_first", "The first value.", field, (list) => sql`${list}[1]`),
+  reducingFunction("mv_last", "The last value.", field, (list) => sql`${list}[-1]`),
+  reducingFunction("mv_max", "The greatest value.", field, (list) => sql`list_max(${list})`),
+  reducingFunction("mv_median", "The value in the middle; of two, their average.", numbers, median),
+  reducingFunction("mv_min", "The least value.", field, (list) => sql`list_min(${list})`),
+  declareMultiValue({
     name: "mv_slice",
     summary:
       "The values from one place to another, both included; places from 0, negative ones from the end.",
@@ -125,14 +125,14 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
     returns: sameType,
     compile: slice,
   }),
-  multiValue({
+  declareMultiValue({
     name: "mv_sort",
     summary: "The values in order: `ASC` (the default) or `DESC`.",
     parameters: [field, { name: "order", types: typeSets.string, optional: true }],
     returns: sameType,
     compile: sort,
   }),
-  multiValue({
+  declareMultiValue({
     name: "mv_sum",
     summary: "The sum of the values.",
     parameters: [numbers],
@@ -140,14 +140,14 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
     compile(call) {
       const value = argument(call, 0);
       if (!value.multi) return value;
-      const sum = call.made(sql`CAST(list_sum(${value.sql}) AS ${sqlType(call.type)})`);
+      const sum = call.derive(sql`CAST(list_sum(${value.sql}) AS ${sqlType(call.type)})`);
       const kind = call.type === "integer" ? "integer" : "long";
       return call.type === "double"
         ? sum
         : call.compiler.attempt(sum, [value], `java.lang.ArithmeticException: ${kind} overflow`);
     },
   }),
-  multiValue({
+  declareMultiValue({
     name: "mv_zip",
     summary: "Pairs of the strings of two arguments, with a delimiter (default `,`) between them.",
     parameters: [
@@ -175,7 +175,7 @@ function append(call: Call): Typed {
   const a = compiler.hoist(compiler.asList(first)).sql;
   const b = compiler.hoist(compiler.asList(second)).sql;
   return {
-    ...call.made(sql`CASE WHEN ${a} IS NOT NULL AND ${b} IS NOT NULL THEN list_concat(${a}, ${b}) END`),
+    ...call.derive(sql`CASE WHEN ${a} IS NOT NULL AND ${b} IS NOT NULL THEN list_concat(${a}, ${b}) END`),
     multi: true,
   };
 }
@@ -200,7 +200,7 @@ function slice(call: Call): Typed {
   const wrong = sql`(${greater} OR (${start} < 0 AND ${end} >= 0))`;
   const message = sql`${INVALID} || CASE WHEN ${greater} THEN ${START_GREATER} ELSE ${SIGNS_DIFFER} END`;
   compiler.pipeline.check(call.at, sql`${argument(call, 0).sql} IS NOT NULL AND ${wrong}`, message);
-  return several(call, (list) => {
+  return mapValues(call, (list) => {
     const from = sql`(CASE WHEN ${start} < 0 THEN greatest(len(${list}) + ${start}, 0) ELSE ${start} END)`;
     const to = sql`(CASE WHEN ${end} < 0 THEN len(${list}) + ${end} ELSE ${end} END)`;
     const part = sql`${list}[${from} + 1:${to} + 1]`;
@@ -233,7 +233,7 @@ function sort(call: Call): Typed {
     return unknownTyped(at);
   }
   const descending = constant?.type === "keyword" && constant.value.toUpperCase() === "DESC";
-  return several(call, (list) => sql`list_sort(${list}, ${raw(descending ? "'DESC'" : "'ASC'")})`);
+  return mapValues(call, (list) => sql`list_sort(${list}, ${raw(descending ? "'DESC'" : "'ASC'")})`);
 }
 
 function zip(call: Call): Typed {
@@ -246,5 +246,5 @@ function zip(call: Call): Typed {
   const pair = sql`CASE WHEN i > coalesce(len(${a}), 0) THEN ${b}[i] WHEN i > coalesce(len(${b}), 0) THEN ${a}[i] ELSE ${a}[i] || ${delimiter} || ${b}[i] END`;
   const pairs = sql`list_transform(range(1, ${length} + 1), lambda i: ${pair})`;
   const given = sql`${delimiter} IS NOT NULL AND (${a} IS NOT NULL OR ${b} IS NOT NULL)`;
-  return { ...call.made(sql`CASE WHEN ${given} THEN ${pairs} END`), multi: true };
+  return { ...call.derive(sql`CASE WHEN ${given} THEN ${pairs} END`), multi: true };
 }

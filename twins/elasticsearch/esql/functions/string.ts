@@ -20,13 +20,13 @@ function text(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunct
 }
 
 /** Declares a function from one string to the same type. */
-function simple(name: string, summary: string, compile: (value: Sql) => Sql): ScalarFunction {
+function stringFunction(name: string, summary: string, compile: (value: Sql) => Sql): ScalarFunction {
   return text({
     name,
     summary,
     parameters: [string],
     returns: sameType,
-    compile: (call) => call.made(compile(argument(call, 0).sql)),
+    compile: (call) => call.derive(compile(argument(call, 0).sql)),
   });
 }
 
@@ -40,7 +40,7 @@ export const stringFunctions: readonly ScalarFunction[] = [
     ],
     returns: "keyword",
     compile: (call) =>
-      call.made(
+      call.derive(
         sql`(${joined(
           call.args.map((value) => value.sql),
           " || ",
@@ -52,7 +52,7 @@ export const stringFunctions: readonly ScalarFunction[] = [
     summary: "Whether a string ends with another.",
     parameters: [string, { name: "suffix", types: typeSets.string }],
     returns: "boolean",
-    compile: (call) => call.made(sql`ends_with(${argument(call, 0).sql}, ${argument(call, 1).sql})`),
+    compile: (call) => call.derive(sql`ends_with(${argument(call, 0).sql}, ${argument(call, 1).sql})`),
   }),
   text({
     name: "from_base64",
@@ -61,7 +61,7 @@ export const stringFunctions: readonly ScalarFunction[] = [
     returns: "keyword",
     compile(call) {
       const value = call.compiler.hoist(argument(call, 0));
-      const made = call.made(sql`decode(from_base64(${value.sql}))`);
+      const made = call.derive(sql`decode(from_base64(${value.sql}))`);
       return call.compiler.attempt(
         made,
         [value],
@@ -74,14 +74,15 @@ export const stringFunctions: readonly ScalarFunction[] = [
     summary: "So many characters from the beginning.",
     parameters: [string, count],
     returns: "keyword",
-    compile: (call) => call.made(sql`left(${argument(call, 0).sql}, greatest(${argument(call, 1).sql}, 0))`),
+    compile: (call) =>
+      call.derive(sql`left(${argument(call, 0).sql}, greatest(${argument(call, 1).sql}, 0))`),
   }),
   text({
     name: "length",
     summary: "How many characters there are.",
     parameters: [string],
     returns: "integer",
-    compile: (call) => call.made(sql`CAST(length(${argument(call, 0).sql}) AS INTEGER)`),
+    compile: (call) => call.derive(sql`CAST(length(${argument(call, 0).sql}) AS INTEGER)`),
   }),
   text({
     name: "locate",
@@ -94,7 +95,7 @@ export const stringFunctions: readonly ScalarFunction[] = [
     returns: "integer",
     compile: locate,
   }),
-  simple(
+  stringFunction(
     "ltrim",
     "The string without white space at its beginning.",
     (value) => sql`ltrim(${value}, ${SPACES})`,
@@ -122,9 +123,14 @@ export const stringFunctions: readonly ScalarFunction[] = [
     summary: "So many characters from the end.",
     parameters: [string, count],
     returns: "keyword",
-    compile: (call) => call.made(sql`right(${argument(call, 0).sql}, greatest(${argument(call, 1).sql}, 0))`),
+    compile: (call) =>
+      call.derive(sql`right(${argument(call, 0).sql}, greatest(${argument(call, 1).sql}, 0))`),
   }),
-  simple("rtrim", "The string without white space at its end.", (value) => sql`rtrim(${value}, ${SPACES})`),
+  stringFunction(
+    "rtrim",
+    "The string without white space at its end.",
+    (value) => sql`rtrim(${value}, ${SPACES})`,
+  ),
   text({
     name: "split",
     summary: "The pieces between a delimiter of one byte.",
@@ -137,7 +143,7 @@ export const stringFunctions: readonly ScalarFunction[] = [
         throw invalidArgument("delimiter must be single byte for now");
       }
       const pieces = sql`string_split(${argument(call, 0).sql}, ${delimiter})`;
-      return { ...call.made(sql`CASE WHEN ${delimiter} IS NOT NULL THEN ${pieces} END`), multi: true };
+      return { ...call.derive(sql`CASE WHEN ${delimiter} IS NOT NULL THEN ${pieces} END`), multi: true };
     },
   }),
   text({
@@ -145,7 +151,7 @@ export const stringFunctions: readonly ScalarFunction[] = [
     summary: "Whether a string begins with another.",
     parameters: [string, { name: "prefix", types: typeSets.string }],
     returns: "boolean",
-    compile: (call) => call.made(sql`starts_with(${argument(call, 0).sql}, ${argument(call, 1).sql})`),
+    compile: (call) => call.derive(sql`starts_with(${argument(call, 0).sql}, ${argument(call, 1).sql})`),
   }),
   text({
     name: "substring",
@@ -159,22 +165,26 @@ export const stringFunctions: readonly ScalarFunction[] = [
     summary: "The string in base64.",
     parameters: [string],
     returns: "keyword",
-    compile: (call) => call.made(sql`to_base64(encode(${argument(call, 0).sql}))`),
+    compile: (call) => call.derive(sql`to_base64(encode(${argument(call, 0).sql}))`),
   }),
-  simple("to_lower", "The string in lower case.", (value) => sql`lower(${value})`),
-  simple("to_upper", "The string in upper case.", (value) => sql`upper(${value})`),
-  simple("trim", "The string without white space around it.", (value) => sql`trim(${value}, ${SPACES})`),
+  stringFunction("to_lower", "The string in lower case.", (value) => sql`lower(${value})`),
+  stringFunction("to_upper", "The string in upper case.", (value) => sql`upper(${value})`),
+  stringFunction(
+    "trim",
+    "The string without white space around it.",
+    (value) => sql`trim(${value}, ${SPACES})`,
+  ),
 ];
 
 function locate(call: Call): Typed {
   const [value, part] = [argument(call, 0).sql, argument(call, 1).sql];
   const from = call.args[2];
-  if (!from) return call.made(sql`CAST(instr(${value}, ${part}) AS INTEGER)`);
+  if (!from) return call.derive(sql`CAST(instr(${value}, ${part}) AS INTEGER)`);
   const start = sql`greatest(${call.compiler.hoist(from).sql}, 1)`;
   const place = call.compiler.hoist(
-    call.made(sql`CAST(instr(substring(${value}, ${start}), ${part}) AS INTEGER)`),
+    call.derive(sql`CAST(instr(substring(${value}, ${start}), ${part}) AS INTEGER)`),
   ).sql;
-  return call.made(sql`CASE WHEN ${place} = 0 THEN 0 ELSE CAST(${place} + ${start} - 1 AS INTEGER) END`);
+  return call.derive(sql`CASE WHEN ${place} = 0 THEN 0 ELSE CAST(${place} + ${start} - 1 AS INTEGER) END`);
 }
 
 function repeat(call: Call): Typed {
@@ -185,7 +195,7 @@ function repeat(call: Call): Typed {
     throw illegalArgument(`Number parameter cannot be negative, found [${constant.value}]`);
   const times = compiler.hoist(argument(call, 1)).sql;
   const counted = compiler.guard(
-    call.made(sql`repeat(${value}, ${times})`),
+    call.derive(sql`repeat(${value}, ${times})`),
     sql`${times} >= 0`,
     sql`'java.lang.IllegalArgumentException: Number parameter cannot be negative, found [' || CAST(${times} AS VARCHAR) || ']'`,
   );
@@ -211,7 +221,7 @@ function replace(call: Call): Typed {
   }
   const regex = javaRegex(pattern.value, argument(call, 1).at);
   const by = javaReplacement(replacement.value);
-  return call.made(sql`regexp_replace(${value.sql}, ${regex}, ${by}, 'g')`);
+  return call.derive(sql`regexp_replace(${value.sql}, ${regex}, ${by}, 'g')`);
 }
 
 function substring(call: Call): Typed {
@@ -220,14 +230,14 @@ function substring(call: Call): Typed {
   const start = compiler.hoist(argument(call, 1)).sql;
   const first = sql`CASE WHEN ${start} > 0 THEN ${start} WHEN ${start} = 0 THEN 1 ELSE greatest(length(${value}) + ${start} + 1, 1) END`;
   const given = call.args[2];
-  if (!given) return call.made(sql`substring(${value}, ${first})`);
+  if (!given) return call.derive(sql`substring(${value}, ${first})`);
   const { constant } = given;
   if (constant?.type === "integer" && constant.value < 0n) {
     throw illegalArgument(`Length parameter cannot be negative, found [${constant.value}]`);
   }
   const length = compiler.hoist(given).sql;
   return compiler.guard(
-    call.made(sql`substring(${value}, ${first}, ${length})`),
+    call.derive(sql`substring(${value}, ${first}, ${length})`),
     sql`${length} >= 0`,
     sql`'java.lang.IllegalArgumentException: Length parameter cannot be negative, found [' || CAST(${length} AS VARCHAR) || ']'`,
   );

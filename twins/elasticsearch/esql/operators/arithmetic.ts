@@ -8,7 +8,7 @@ import { arithmeticError, type Span } from "../errors.ts";
 import { convertLiteral, convertLiteralTo } from "../implicit-cast.ts";
 import type { ArithmeticOperator, TimeSpan } from "../syntax.ts";
 import { addSpan, addSpans, negateSpan } from "../time-arithmetic.ts";
-import { constantTyped, nullTyped, type Typed, unknownTyped, widened } from "../typed.ts";
+import { constantTyped, nullTyped, type Typed, unknownTyped, widen } from "../typed.ts";
 import { type DataType, isNumeric, isTimeSpan, typeSets, widest } from "../types.ts";
 
 export function compileArithmetic(
@@ -40,10 +40,10 @@ export function compileArithmetic(
     return unknownTyped(at);
   }
   if (left.type === "null" || right.type === "null") return nullTyped(at, type);
-  if (type === "datetime") return dated(compiler, operator, left, right, at);
+  if (type === "datetime") return compileDateArithmetic(compiler, operator, left, right, at);
   return isTimeSpan(type)
-    ? spans(compiler, operator, left, right, at)
-    : numbers(compiler, operator, type, left, right, at);
+    ? compileSpanArithmetic(compiler, operator, left, right, at)
+    : compileNumberArithmetic(compiler, operator, type, left, right, at);
 }
 
 /** Beside a time span, a string is parsed as a date, too. */
@@ -96,7 +96,7 @@ function numericType({ type: left }: Typed, { type: right }: Typed): DataType | 
   return widest(left, right);
 }
 
-function numbers(
+function compileNumberArithmetic(
   compiler: Compiler,
   operator: ArithmeticOperator,
   type: DataType,
@@ -104,9 +104,9 @@ function numbers(
   right: Typed,
   at: Span,
 ): Typed {
-  const [a, b] = [widened(left, type), widened(right, type)];
+  const [a, b] = [widen(left, type), widen(right, type)];
   if (operator === "/" || operator === "%") return division(compiler, operator, type, a, b, at);
-  const value = compiler.made(type, sql`(${a.sql} ${raw(operator)} ${b.sql})`, at, a, b);
+  const value = compiler.derive(type, sql`(${a.sql} ${raw(operator)} ${b.sql})`, at, a, b);
   if (type === "double") return compiler.finite(value);
   return compiler.attempt(
     value,
@@ -131,14 +131,20 @@ function division(
 ): Typed {
   const divisor = b.constant ? b : compiler.hoist(b);
   const operation = operator === "%" ? raw("%") : raw(type === "double" ? "/" : "//");
-  const value = compiler.made(type, sql`(${a.sql} ${operation} ${divisor.sql})`, at, a, divisor);
+  const value = compiler.derive(type, sql`(${a.sql} ${operation} ${divisor.sql})`, at, a, divisor);
   const { constant } = divisor;
   if (constant && "value" in constant && Number(constant.value) !== 0) return value;
   return compiler.guard(value, sql`${divisor.sql} <> 0`, "java.lang.ArithmeticException: / by zero");
 }
 
 /** Adds a time span to a date, or subtracts it. */
-function dated(compiler: Compiler, operator: ArithmeticOperator, left: Typed, right: Typed, at: Span): Typed {
+function compileDateArithmetic(
+  compiler: Compiler,
+  operator: ArithmeticOperator,
+  left: Typed,
+  right: Typed,
+  at: Span,
+): Typed {
   const [date, given] = left.type === "datetime" ? [left, spanOf(right)] : [right, spanOf(left)];
   // A null span makes a null date.
   if (!given) return nullTyped(at, "datetime");
@@ -146,12 +152,18 @@ function dated(compiler: Compiler, operator: ArithmeticOperator, left: Typed, ri
   if (date.constant?.type === "datetime") {
     return constantTyped({ type: "datetime", value: addSpan(date.constant.value, span) }, at);
   }
-  const value = compiler.made("datetime", sql`(${date.sql} + ${intervalSql(span)})`, at, date);
+  const value = compiler.derive("datetime", sql`(${date.sql} + ${intervalSql(span)})`, at, date);
   return compiler.attempt(value, [date], "java.lang.ArithmeticException: long overflow");
 }
 
 /** @throws VendorError for a result out of range */
-function spans(compiler: Compiler, operator: ArithmeticOperator, left: Typed, right: Typed, at: Span): Typed {
+function compileSpanArithmetic(
+  compiler: Compiler,
+  operator: ArithmeticOperator,
+  left: Typed,
+  right: Typed,
+  at: Span,
+): Typed {
   const [a, b] = [spanOf(left), spanOf(right)];
   if (!a || !b) return nullTyped(at, left.type);
   const sum = addSpans(a, operator === "+" ? b : negateSpan(b));
@@ -184,7 +196,7 @@ export function compileNegation(compiler: Compiler, given: Typed, at: Span): Typ
     );
     return unknownTyped(at);
   }
-  const value = compiler.made(operand.type, sql`(- ${operand.sql})`, at, operand);
+  const value = compiler.derive(operand.type, sql`(- ${operand.sql})`, at, operand);
   if (operand.type === "double") return value;
   return compiler.attempt(
     value,

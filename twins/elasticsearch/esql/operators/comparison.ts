@@ -4,7 +4,7 @@ import type { Compiler } from "../compiler.ts";
 import { type Span, UnrecognisedEsql } from "../errors.ts";
 import { convertLiteral } from "../implicit-cast.ts";
 import type { ComparisonOperator } from "../syntax.ts";
-import { nullTyped, type Typed, unknownTyped, widened } from "../typed.ts";
+import { nullTyped, type Typed, unknownTyped, widen } from "../typed.ts";
 import { isNumeric, isString, isTimeSpan, widest } from "../types.ts";
 
 export function compileComparison(
@@ -18,7 +18,10 @@ export function compileComparison(
   const left = compiler.single(convertLiteral(compiler, leftGiven, rightGiven), at);
   const right = compiler.single(convertLiteral(compiler, rightGiven, leftGiven), at);
   if (left.type === "unknown" || right.type === "unknown") return unknownTyped(at);
-  if (!ordered(compiler, operator, left, "first", at) || !ordered(compiler, operator, right, "second", at)) {
+  if (
+    !checkOrdered(compiler, operator, left, "first", at) ||
+    !checkOrdered(compiler, operator, right, "second", at)
+  ) {
     return unknownTyped(at);
   }
   if (left.type === "null" && right.type === "null") return nullTyped(at, "boolean");
@@ -39,8 +42,8 @@ export function compileComparison(
     );
     return unknownTyped(at);
   }
-  const [a, b] = alike(left, right);
-  return compiler.made("boolean", sql`(${a.sql} ${operators[operator]} ${b.sql})`, at, a, b);
+  const [a, b] = unifyTypes(left, right);
+  return compiler.derive("boolean", sql`(${a.sql} ${operators[operator]} ${b.sql})`, at, a, b);
 }
 
 const operators: Readonly<Record<Exclude<ComparisonOperator, "=~">, Sql>> = {
@@ -57,7 +60,7 @@ const equatable =
 const orderable = "datetime, double, integer, ip, keyword, long, text, unsigned_long or version";
 
 /** Ordering comparisons. Booleans have no order, and time spans compare with nothing. */
-function ordered(
+function checkOrdered(
   compiler: Compiler,
   operator: ComparisonOperator,
   side: Typed,
@@ -84,10 +87,10 @@ function comparable(left: Typed, right: Typed): boolean {
   return left.type === right.type;
 }
 
-function alike(left: Typed, right: Typed): [Typed, Typed] {
+function unifyTypes(left: Typed, right: Typed): [Typed, Typed] {
   if (!isNumeric(left.type)) return [left, right];
   const type = widest(left.type, right.type);
-  return [widened(left, type), widened(right, type)];
+  return [widen(left, type), widen(right, type)];
 }
 
 export function compileIn(compiler: Compiler, given: Typed, items: readonly Typed[], at: Span): Typed {
@@ -111,10 +114,10 @@ export function compileIn(compiler: Compiler, given: Typed, items: readonly Type
         .reduce(widest, value.type)
     : value.type;
   const list = joined(
-    converted.map((item) => widened(item, type).sql),
+    converted.map((item) => widen(item, type).sql),
     ", ",
   );
-  return compiler.made("boolean", sql`(${widened(value, type).sql} IN (${list}))`, at, value, ...converted);
+  return compiler.derive("boolean", sql`(${widen(value, type).sql} IN (${list}))`, at, value, ...converted);
 }
 
 function ordinal(place: number): string {

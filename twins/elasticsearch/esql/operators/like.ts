@@ -24,12 +24,12 @@ export function compileLike(
   }
   // The vendor's optimizer turns a pattern that matches any text into IS NOT NULL.
   if (/^[*]+$/.test(node.operator === "LIKE" ? node.pattern : node.pattern.replace(/^[.][*]$/, "*")))
-    return compiler.made("boolean", sql`(${value.sql} IS NOT NULL)`, at, value);
+    return compiler.derive("boolean", sql`(${value.sql} IS NOT NULL)`, at, value);
   const test =
     node.operator === "LIKE"
       ? likeSql(value.sql, node.pattern)
       : sql`regexp_full_match(${value.sql}, ${luceneToRe2(node.pattern)}, 's')`;
-  return compiler.made("boolean", test, at, value);
+  return compiler.derive("boolean", test, at, value);
 }
 
 /** `*` matches any characters, `?` one, `\` escapes the next. */

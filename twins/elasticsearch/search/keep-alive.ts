@@ -8,7 +8,7 @@ interface Entry<Value> {
   untilMs: number;
 }
 
-export interface KeptLimits {
+export interface KeepAliveLimits {
   /** The vendor's limit of open scrolls. */
   entries: number;
   /** The error message beyond the limit. */
@@ -18,19 +18,19 @@ export interface KeptLimits {
 /** The vendor's `search.max_keep_alive`. */
 const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
 
-export class Kept<Value> {
+export class KeepAliveMap<Value> {
   readonly #clock: Clock;
-  readonly #limits: KeptLimits;
+  readonly #limits: KeepAliveLimits;
   readonly #entries = new Map<string, Entry<Value>>();
 
-  constructor(clock: Clock, limits: KeptLimits) {
+  constructor(clock: Clock, limits: KeepAliveLimits) {
     this.#clock = clock;
     this.#limits = limits;
   }
 
   /** @returns the id of the entry @throws VendorError 429 beyond the limit */
-  keep(value: Value, keepAliveMs: number): string {
-    this.#dropExpired();
+  add(value: Value, keepAliveMs: number): string {
+    this.#deleteExpired();
     if (this.#entries.size >= this.#limits.entries) {
       throw new VendorError(429, {
         type: "too_many_scroll_contexts_exception",
@@ -38,39 +38,39 @@ export class Kept<Value> {
       });
     }
     const id = randomBytes(48).toString("base64url");
-    this.#entries.set(id, { value, untilMs: this.#clock.now() + checked(keepAliveMs) });
+    this.#entries.set(id, { value, untilMs: this.#clock.now() + checkKeepAlive(keepAliveMs) });
     return id;
   }
 
   /** @param keepAliveMs extends the entry's life to this long from now */
   find(id: string, keepAliveMs?: number): Value | undefined {
-    this.#dropExpired();
+    this.#deleteExpired();
     const entry = this.#entries.get(id);
     if (entry && keepAliveMs !== undefined) {
-      entry.untilMs = Math.max(entry.untilMs, this.#clock.now() + checked(keepAliveMs));
+      entry.untilMs = Math.max(entry.untilMs, this.#clock.now() + checkKeepAlive(keepAliveMs));
     }
     return entry?.value;
   }
 
   /** @returns whether the entry existed */
-  drop(id: string): boolean {
+  delete(id: string): boolean {
     return this.#entries.delete(id);
   }
 
   /** @returns how many entries there were */
-  dropAll(): number {
+  clear(): number {
     const { size } = this.#entries;
     this.#entries.clear();
     return size;
   }
 
-  #dropExpired(): void {
+  #deleteExpired(): void {
     const now = this.#clock.now();
     for (const [id, { untilMs }] of this.#entries) if (untilMs < now) this.#entries.delete(id);
   }
 }
 
-function checked(keepAliveMs: number): number {
+function checkKeepAlive(keepAliveMs: number): number {
   if (keepAliveMs <= MAX_KEEP_ALIVE_MS) return keepAliveMs;
   throw new VendorError(400, {
     type: "illegal_argument_exception",

@@ -18,7 +18,12 @@ export const namingParameters = [
 export const acknowledged: Answer = { body: { acknowledged: true } };
 
 /** A route that acknowledges and changes nothing. @param what the effect it would have, for the summary */
-export function acknowledging(id: string, method: Method, path: string, what: string): Operation<SearchTwin> {
+export function acknowledgedRoute(
+  id: string,
+  method: Method,
+  path: string,
+  what: string,
+): Operation<SearchTwin> {
   return api({
     id,
     method,
