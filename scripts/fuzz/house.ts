@@ -129,7 +129,7 @@ function environmentText(): string {
   const services = [
     "  - name: elasticsearch\n    dataset: events.ndjson",
     "  - name: splunk\n    dataset: events.ndjson",
-    "  - name: postgres",
+    `  - name: postgres\n    config: { SCHEMA_PATH: ${SAMPLES_FOLDER}/tables/schema.sql, SEED_PATH: ${SAMPLES_FOLDER}/tables/seed.sql }`,
     "  - name: vapi",
   ];
   return `version: 1\nservices:\n${services.join("\n")}\n`;

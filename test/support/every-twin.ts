@@ -6,6 +6,7 @@ import type { RunningTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
 import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import postgresTwin from "@offhook/postgres";
+import { tables } from "@offhook/postgres/testing/tables";
 import splunkTwin from "@offhook/splunk";
 import { voiceRuntimeTwinWith } from "@offhook/vapi/definition";
 import { playedSessions, silentSpeech } from "@offhook/vapi/testing/voice-runtime";
@@ -70,8 +71,10 @@ export interface EveryTwin {
 }
 
 export async function startEveryTwin(): Promise<EveryTwin> {
-  const services = twinNames.map((name) => `  - name: ${name}\n`).join("");
-  const twins = await startEnvironment(`version: 1\nservices:\n${services}`, { twins: twinDefinitions() });
+  const services = twinNames.map((name) => (name === "postgres" ? { name, config: tables } : { name }));
+  const twins = await startEnvironment(JSON.stringify({ version: 1, services }), {
+    twins: twinDefinitions(),
+  });
   const found = new Map(twinNames.map((name) => [name as string, twinUnderTest(twins, name)]));
   return {
     twins,

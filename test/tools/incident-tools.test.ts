@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
+import path from "node:path";
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import postgresTwin from "@offhook/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SAMPLES_FOLDER } from "../../scripts/shared/folders.ts";
 import { loadTools } from "../../tools/registry.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
 import type { StandInCall } from "../support/stand-in-runtime.ts";
@@ -28,12 +30,21 @@ class Runtime {
   }
 }
 
+/** The tables of the project's own database. */
+const hotline = {
+  SCHEMA_PATH: path.join(SAMPLES_FOLDER, "tables/schema.sql"),
+  SEED_PATH: path.join(SAMPLES_FOLDER, "tables/seed.sql"),
+};
+
 describe("the tools of the incident hotline, on the real database", () => {
   let twins: RunningTwins;
   let bench: AgentBench;
   let runtime: Runtime;
   beforeAll(async () => {
-    twins = await startEnvironment("version: 1\nservices:\n  - name: postgres\n", { twins: [postgresTwin] });
+    twins = await startEnvironment(
+      JSON.stringify({ version: 1, services: [{ name: "postgres", config: hotline }] }),
+      { twins: [postgresTwin] },
+    );
     const { environment } = addressesOf(twins, "postgres");
     bench = await startAgentBench({ tools: await loadTools(), env: environment });
     runtime = new Runtime(bench, (await bench.call()).runtimeCall);

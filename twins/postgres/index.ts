@@ -19,7 +19,7 @@ import { PostgresWorld } from "./world/postgres-world.ts";
 import { unavailableOr } from "./world/unavailable.ts";
 
 const config = z.strictObject({
-  /** SQL that makes the tables; paths are relative to the environment file. Default: the incident hotline's. */
+  /** SQL that makes the tables; paths are relative to the environment file. Default: an empty database. */
   SCHEMA_PATH: z.string().optional(),
   /** SQL that fills them at start and at each reset. */
   SEED_PATH: z.string().optional(),
@@ -42,19 +42,18 @@ async function recipesOf(
   context: TwinContext,
   { SCHEMA_PATH: schema, SEED_PATH: seed, profiles }: Config,
 ): Promise<Recipes> {
-  const read = async (file: string | undefined, standard: string) => {
-    if (file === undefined) return readFile(new URL(standard, import.meta.url), "utf8");
+  const read = async (file: string | undefined) => {
+    if (file === undefined) return "";
     return readFile(context.resolvePath(file), "utf8").catch((reason: unknown) => {
       throw context.fileError(file, reason);
     });
   };
-  const tables = await read(schema, "./schema.sql");
-  const seedSql = schema !== undefined && seed === undefined ? "" : await read(seed, "./seed.sql");
+  const tables = await read(schema);
   const named = new Map<string, Recipe>();
   for (const [name, file] of Object.entries(profiles)) {
-    named.set(name, { schema: tables, seed: await read(file, "./seed.sql") });
+    named.set(name, { schema: tables, seed: await read(file) });
   }
-  return { standard: { schema: tables, seed: seedSql }, named };
+  return { standard: { schema: tables, seed: await read(seed) }, named };
 }
 
 /** Runs the SQL of files that the config names; what is wrong with it is told to whoever may read them. */

@@ -13,7 +13,7 @@ export const voiceRuntimeConfig = z
       .discriminatedUnion("provider", [
         z.strictObject({
           provider: z.literal("samples"),
-          /** Folder of the recordings to recognise; relative to the environment file. Default: the project's. */
+          /** Folder of the recordings to recognise; relative to the environment file. Default: none, and nothing is understood. */
           samples: z.string().optional(),
         }),
         z.strictObject({ ...openAi, model: z.string().default("whisper-1") }),

@@ -1,16 +1,14 @@
 /** The voice runtime twin: Vapi's call API and call socket, with embedded speech that needs no key and no network. */
-import { fileURLToPath } from "node:url";
 import { voiceRuntimeTwinWith } from "./definition.ts";
 import { createFliteSynthesis } from "./providers/flite-synthesis.ts";
-import { createSampleRecognition } from "./providers/sample-recognition.ts";
+import { createSampleRecognition, withoutSamples } from "./providers/sample-recognition.ts";
 import { createSession } from "./session/call-session.ts";
-
-const projectSamples = fileURLToPath(new URL("../../samples", import.meta.url));
 
 export const voiceRuntimeTwin = voiceRuntimeTwinWith({
   createSession,
   embedded: {
-    async recognition(samplesFolder = projectSamples) {
+    async recognition(samplesFolder) {
+      if (samplesFolder === undefined) return withoutSamples;
       const recognition = createSampleRecognition({ samplesFolder });
       recognition.warm();
       return recognition;

@@ -1,4 +1,5 @@
 /** `npm run twins -- exec -- COMMAND`: programs that know the vendors' addresses alone reach the twins. */
+
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -10,6 +11,7 @@ import { promisify } from "node:util";
 import { listen } from "@offhook/platform/http/listen";
 import { request } from "@offhook/platform/testing/http";
 import { familyOf, survivorsOf } from "@offhook/platform/testing/processes";
+import { tables } from "@offhook/postgres/testing/tables";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Command, type Finished } from "../../support/command.ts";
 
@@ -125,7 +127,8 @@ test("TWINS_STRICT=1 refuses what is neither a twin nor on this machine, and say
 
 test("a database known by a name of its own is reached where it listens, whatever the port", async () => {
   const file = path.join(folder, "database.yaml");
-  writeFileSync(file, "version: 1\nservices:\n  - name: postgres\n    dns_aliases: [db.internal]\n");
+  const services = [{ name: "postgres", config: tables, dns_aliases: ["db.internal"] }];
+  writeFileSync(file, JSON.stringify({ version: 1, services }));
   const command = ["exec", "--environment", file, "--", node, program("database")];
   expect(await resultsOf(new Command(MAIN, command).finished())).toEqual([{ incidents: 3 }]);
 });

@@ -1,11 +1,15 @@
+import path from "node:path";
 import type { RunningTwins, TwinAddresses } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
 import { type AskSandboxes, sandboxRoutes } from "@offhook/platform/testing/sandboxes";
 import { startEnvironment } from "@offhook/platform/testing/twins";
+import { tables } from "@offhook/postgres/testing/tables";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { registry } from "../../../twins/registry.ts";
+
+const postgres = { name: "postgres", config: tables };
 
 const MANY = 200;
 const WITH_DATABASE = 6;
@@ -15,9 +19,14 @@ const COPIES_AHEAD = 2;
 let twins: RunningTwins;
 let ask: AskSandboxes;
 beforeAll(async () => {
-  twins = await startEnvironment("version: 1\nservices: [{ name: vapi }, { name: postgres }]\n", {
-    twins: registry,
-  });
+  twins = await startEnvironment(
+    JSON.stringify({
+      version: 1,
+      request_folders: [path.dirname(tables.SCHEMA_PATH)],
+      services: [{ name: "vapi" }, postgres],
+    }),
+    { twins: registry },
+  );
   ask = sandboxRoutes(twins);
 });
 afterAll(() => twins.stop());
@@ -87,7 +96,7 @@ test("sandboxes with databases never see one another; resets and ends are of one
     Array.from({ length: WITH_DATABASE }, (_, index) =>
       ask("POST", "", {
         id: `base-${index}`,
-        services: [{ name: "postgres" }],
+        services: [postgres],
         layout: index ? "split" : "legacy",
       }),
     ),

@@ -8,6 +8,7 @@ import { startEnvironment } from "@offhook/platform/testing/twins";
 import type { RunningTwin, TwinContext } from "@offhook/platform/twin/twin";
 import { WorldUnavailable } from "@offhook/platform/world/world";
 import postgres from "@offhook/postgres";
+import { postgresService } from "@offhook/postgres/testing/tables";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 /** What the bank does when it is reset. */
@@ -216,7 +217,7 @@ test("a snapshot taken while resets and writes run is the state of one moment", 
 });
 
 test("a database gets its rows and its sequences back when another twin fails", async () => {
-  const own = await startEnvironment("version: 1\nservices: [{ name: postgres }, { name: bank }]\n", {
+  const own = await startEnvironment(`version: 1\nservices: [${postgresService}, { name: bank }]\n`, {
     twins: [engine, postgres, bank],
   });
   const ownAsk = sandboxRoutes(own);

@@ -4,11 +4,12 @@ import { request } from "@offhook/platform/testing/http";
 import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import postgres from "@offhook/postgres";
 import { connect } from "@offhook/postgres/test/support";
+import { postgresService } from "@offhook/postgres/testing/tables";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let twins: RunningTwins;
 beforeAll(async () => {
-  twins = await startEnvironment("version: 1\nservices: [{ name: postgres }]\n", {
+  twins = await startEnvironment(`version: 1\nservices: [${postgresService}]\n`, {
     twins: [engine, postgres],
   });
 });

@@ -3,10 +3,11 @@ import { applyGain, concatSamples, mix, msToSamples, silence } from "../pcm.ts";
 import { resample } from "../resample.ts";
 import { readSampleLibrary } from "../sample-library.ts";
 import { createSpeechDetector, type SpeechEdge } from "../speech-detector.ts";
+import { SAMPLES_FOLDER } from "../testing/samples.ts";
 import { whiteNoise } from "../testing/sounds.ts";
 
 const RATE = 24_000;
-const library = readSampleLibrary(new URL("../../../samples", import.meta.url).pathname);
+const library = readSampleLibrary(SAMPLES_FOLDER);
 const utterance = library.get("open-incident");
 const PAUSE = silence(1_000, RATE);
 

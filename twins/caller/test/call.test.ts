@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { bytesToSamples, concatSamples, samplesToBytes, silence } from "@offhook/audio/pcm";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { SAMPLES_FOLDER } from "@offhook/audio/testing/samples";
 import { afterEach, expect, test } from "vitest";
 import { placeCall } from "../call.ts";
 import type { CallEvent, CallOptions } from "../call-report.ts";
@@ -10,7 +11,7 @@ import { type ScriptedCallee, type ScriptedLine, startScriptedCallee } from "../
 
 const SPEED = 20;
 const RATE = 24_000;
-const library = readSampleLibrary("samples");
+const library = readSampleLibrary(SAMPLES_FOLDER);
 const greeting = library.get("ask-status").pcm;
 const answer = library.get("thanks-goodbye").pcm;
 const hangUp: CallerStep = { type: "hang-up", when: "at-once" };

@@ -1,9 +1,10 @@
 import { CALLER_RATE, msToSamples } from "@offhook/audio/pcm";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { SAMPLES_FOLDER } from "@offhook/audio/testing/samples";
 import { expect, test } from "vitest";
 import { Dialogue } from "../dialogue.ts";
 
-const utterance = readSampleLibrary("samples").get("wait-stop");
+const utterance = readSampleLibrary(SAMPLES_FOLDER).get("wait-stop");
 const samples = (ms: number) => msToSamples(ms, CALLER_RATE);
 
 test("an interruption begins at the first frame after so much of the callee's turn was heard, whatever the caller's clock", () => {

@@ -2,6 +2,7 @@ import type { RunningTwins } from "@offhook/platform/server/start";
 import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import postgresTwin from "../index.ts";
+import { postgresService } from "../testing/tables.ts";
 import { connect } from "./support.ts";
 
 let twins: RunningTwins;
@@ -9,7 +10,7 @@ let databaseUrl: string;
 let control: string;
 
 beforeAll(async () => {
-  twins = await startEnvironment("version: 1\nservices: [{ name: postgres }]\n", { twins: [postgresTwin] });
+  twins = await startEnvironment(`version: 1\nservices: [${postgresService}]\n`, { twins: [postgresTwin] });
   const addresses = addressesOf(twins, "postgres");
   databaseUrl = addresses.environment.DATABASE_URL ?? "";
   control = addresses.control_url;

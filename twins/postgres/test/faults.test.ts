@@ -6,12 +6,13 @@ import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import postgres from "../index.ts";
+import { postgresService } from "../testing/tables.ts";
 import { connect } from "./support.ts";
 
 let twins: RunningTwins;
 const clients: pg.Client[] = [];
 beforeAll(async () => {
-  twins = await startEnvironment("version: 1\nservices:\n  - name: postgres\n", {
+  twins = await startEnvironment(`version: 1\nservices: [${postgresService}]\n`, {
     twins: [engine, postgres],
   });
 });

@@ -1,4 +1,5 @@
 /** A database server that ends under use: what is said meanwhile is true, and afterwards everything works. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -11,6 +12,7 @@ import postgresTwin from "../index.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "../server/embedded-server.ts";
 import { leaseServer, type ServerLease } from "../server/server.ts";
 import { Supervisor } from "../server/supervisor.ts";
+import { postgresService } from "../testing/tables.ts";
 import { connect, silent } from "./support.ts";
 
 let twins: RunningTwins;
@@ -30,7 +32,7 @@ async function ask(method: string, path: string, body?: unknown) {
 type Answer = Awaited<ReturnType<typeof ask>>;
 
 async function start(): Promise<void> {
-  twins = await startEnvironment("version: 1\nservices: [{ name: postgres }]\n", { twins: [postgresTwin] });
+  twins = await startEnvironment(`version: 1\nservices: [${postgresService}]\n`, { twins: [postgresTwin] });
   const addresses = addressesOf(twins, "postgres");
   databaseUrl = addresses.environment.DATABASE_URL ?? "";
   control = addresses.control_url;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createSandboxDatabase } from "../sandbox-database.ts";
 import { leaseServer, type ServerLease } from "../server/server.ts";
+import { tables } from "../testing/tables.ts";
 import { PostgresWorld } from "../world/postgres-world.ts";
 import { connect, silent, startOf, startPostgresTwin } from "./support.ts";
 
@@ -96,7 +97,7 @@ describe("a reset", () => {
     const folder = await mkdtemp(join(tmpdir(), "offhook-test-"));
     const broken = join(folder, "broken.sql");
     await writeFile(broken, "INSERT INTO nowhere VALUES (1)");
-    const twin = await startPostgresTwin({ config: { profiles: { broken } } });
+    const twin = await startPostgresTwin({ config: { ...tables, profiles: { broken } } });
     const client = await connect(twin.url);
     await client.query("INSERT INTO services VALUES ('mail', 'Letters.')");
     await expect(twin.reset("broken")).rejects.toThrow(/nowhere/);

@@ -6,12 +6,13 @@ import pg from "pg";
 import { pino } from "pino";
 import postgresTwin, { type PostgresTwin } from "../index.ts";
 import type { SandboxDatabase } from "../sandbox-database.ts";
+import { tables } from "../testing/tables.ts";
 import type { Start } from "../world/postgres-world.ts";
 
 export const silent = pino({ level: "silent" });
 
 export function startPostgresTwin({
-  config = {},
+  config = tables,
   ...given
 }: Partial<TwinContext> & { config?: object } = {}): Promise<PostgresTwin> {
   return postgresTwin.start(twinContext("postgres", given), postgresTwin.config.parse(config));

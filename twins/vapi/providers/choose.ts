@@ -40,7 +40,7 @@ type Closable<Provider> = Provider & { close?(): Promise<void> };
 
 /** The providers that need no key and no network. */
 export interface EmbeddedSpeech {
-  /** @param samplesFolder the configured recordings. Default: the project's own */
+  /** @param samplesFolder the configured recordings; `undefined`: none */
   recognition(samplesFolder: string | undefined): Promise<Closable<Recognition>>;
   synthesis(): Promise<Closable<Synthesis>>;
 }

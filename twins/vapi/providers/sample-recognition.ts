@@ -56,6 +56,14 @@ export function createSampleRecognition({
   };
 }
 
+/** Recognition of a runtime that was given no recordings. */
+export const withoutSamples: Recognition & { close(): Promise<void> } = {
+  hint: "no recordings are known, so nothing is recognised: name a folder of samples, or a speech-to-text server (recognition in the environment file)",
+  transcribe: async () => ({ text: null }),
+  partial: async () => ({ text: null }),
+  close: async () => undefined,
+};
+
 function startListeners(samplesFolder: string, threads: number): Listeners {
   const file = new URL("./recognition/recognition-worker.ts", import.meta.url);
   return new WorkerPool({ file, threads, maxWaiting: 1_000, data: { samplesFolder } });

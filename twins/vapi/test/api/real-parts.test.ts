@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { SAMPLES_FOLDER } from "@offhook/audio/testing/samples";
 import { startWebhookServer, type WebhookServer } from "@offhook/platform/testing/webhook-server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -8,14 +8,16 @@ import { voiceRuntimeTwin } from "../../index.ts";
 import { startDefinition, type VoiceRuntime, websocketCall } from "../../testing/voice-runtime.ts";
 import { LiveCall } from "../session/live-call.ts";
 
-const samples = readSampleLibrary(fileURLToPath(new URL("../../../../samples", import.meta.url)));
+const samples = readSampleLibrary(SAMPLES_FOLDER);
 const never = { connect() {}, command() {}, end() {}, ended: new Promise<never>(() => undefined) };
 let runtime: VoiceRuntime;
 let hook: WebhookServer;
 
 beforeAll(async () => {
   hook = await startWebhookServer();
-  runtime = await startDefinition(voiceRuntimeTwin, {});
+  runtime = await startDefinition(voiceRuntimeTwin, {
+    config: { recognition: { provider: "samples", samples: SAMPLES_FOLDER } },
+  });
 });
 afterAll(async () => {
   await runtime.stop();

@@ -1,8 +1,9 @@
 /** Live calls with the real ears and the real voice: WebRTC's detector, the sample recogniser, Flite. */
-import { fileURLToPath } from "node:url";
+
 import { applyGain, mix } from "@offhook/audio/pcm";
 import { resample } from "@offhook/audio/resample";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { SAMPLES_FOLDER } from "@offhook/audio/testing/samples";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { createFliteSynthesis } from "../../providers/flite-synthesis.ts";
 import { createSampleRecognition } from "../../providers/sample-recognition.ts";
@@ -10,7 +11,7 @@ import type { AudioFormat } from "../../schema/call.ts";
 import { createSession } from "../../session/call-session.ts";
 import { ASSISTANT, type CallOptions, echo, hangUpAll, type LiveCall, startCall } from "./live-call.ts";
 
-const samplesFolder = fileURLToPath(new URL("../../../../samples", import.meta.url));
+const samplesFolder = SAMPLES_FOLDER;
 const samples = readSampleLibrary(samplesFolder);
 const recognition = createSampleRecognition({ samplesFolder });
 const synthesis = createFliteSynthesis({ threads: 1 });

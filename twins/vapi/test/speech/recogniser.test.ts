@@ -2,6 +2,7 @@ import { CALLER_RATE, concatSamples, msToSamples, silence } from "@offhook/audio
 import { resample } from "@offhook/audio/resample";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
 import { normaliseRecording } from "@offhook/audio/sample-shape";
+import { SAMPLES_FOLDER } from "@offhook/audio/testing/samples";
 import { processorMsOf } from "@offhook/platform/testing/processor-time";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FLITE_VOICES } from "../../providers/flite/voices.ts";
@@ -10,7 +11,7 @@ import { INTERNAL_RATE } from "../../providers/provider.ts";
 import { MATCH_LIMITS, Recogniser } from "../../providers/recognition/recogniser.ts";
 import { HARMLESS, notSpeech, RUINOUS, toRuntime, UNRELATED_SENTENCES, withNoise } from "./distortions.ts";
 
-const library = readSampleLibrary(new URL("../../../../samples", import.meta.url).pathname);
+const library = readSampleLibrary(SAMPLES_FOLDER);
 const samples = library.all().filter(({ kind }) => kind === "speech");
 const recogniser = new Recogniser(samples.map(({ text, pcm }) => ({ text, audio: toRuntime(pcm) })));
 const synthesis = createFliteSynthesis();

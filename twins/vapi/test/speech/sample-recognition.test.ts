@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { CALLER_RATE } from "@offhook/audio/pcm";
 import { resample } from "@offhook/audio/resample";
 import { MANIFEST_FILE, readManifest, readSampleLibrary, sampleFile } from "@offhook/audio/sample-library";
+import { SAMPLES_FOLDER } from "@offhook/audio/testing/samples";
 import { afterAll, describe, expect, test } from "vitest";
 import { INTERNAL_RATE } from "../../providers/provider.ts";
 import { createSampleRecognition } from "../../providers/sample-recognition.ts";
 
-const samplesFolder = new URL("../../../../samples", import.meta.url).pathname;
+const samplesFolder = SAMPLES_FOLDER;
 const library = readSampleLibrary(samplesFolder);
 const recognition = createSampleRecognition({ samplesFolder });
 const never = new AbortController().signal;
