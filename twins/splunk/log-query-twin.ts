@@ -11,7 +11,7 @@ export interface LogQueryTwin extends CollectorTwin, SavedSearchTwin {
   /** The objects that searches refer to by name, read from `tables`. */
   readonly knowledge: NamespacedKnowledge;
   /** The clear text of tokens and passwords whose digests are rows. */
-  readonly clear: SecretVault;
+  readonly secrets: SecretVault;
   /** HTTP address of the vendor API, without a slash at the end. */
   readonly address: string;
   /** When the twin was started, or restarted by a client, on the sandbox's clock. */

@@ -4,6 +4,7 @@ import type { TwinContext } from "@offhook/platform/twin/twin";
 import { DEFAULT_PROFILE, unknownProfile } from "@offhook/platform/world/world";
 import { restRows } from "./api/rest-rows.ts";
 import { Channels } from "./collector/channels.ts";
+import { CollectorView } from "./collector/collector-view.ts";
 import { Intake } from "./collector/intake.ts";
 import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
@@ -36,7 +37,7 @@ export async function startLogQueryTwin(
   const channels = new Channels();
   const intake = new Intake();
   const ending = new AbortController();
-  // With the tokens goes what was promised to who has them.
+  // Acknowledgements belong to the tokens.
   tables.watch(({ table, change }) => {
     if (table === "hec_tokens" && change === "reset") channels.clear();
   });
@@ -48,9 +49,10 @@ export async function startLogQueryTwin(
     tables,
     knowledge,
     writer,
+    collector: new CollectorView(tables),
     channels,
     intake,
-    clear: new SecretVault([SEED_HEC_TOKEN]),
+    secrets: new SecretVault([SEED_HEC_TOKEN]),
     store: store.open,
     clock,
     startedMs: Math.floor(clock.now()),
@@ -62,7 +64,7 @@ export async function startLogQueryTwin(
     health: store.health,
     async reset(profile) {
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
-      // The store may have no room for it: then the tables stay as they are, too.
+      // First the store, which may be full: then the tables keep their state, too.
       await store.reset();
       await seed();
     },

@@ -2,7 +2,7 @@
 import { identifier, raw, sql } from "@offhook/log-store/sql";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { indexDefaults, indexFolders, shippedIndexes } from "../conf/index-defaults.ts";
-import { castSettings } from "../conf/typed.ts";
+import { castSettings } from "../conf/values.ts";
 import type { Content, Entry } from "../output/entry.ts";
 import { isoTime } from "../output/timestamp.ts";
 import { maySearchIndex } from "../world/access.ts";

@@ -1,6 +1,6 @@
 /** The indexes that events are in: listing, making, changing and removing them. */
-import { findInvalid } from "../conf/forms.ts";
-import { indexForms } from "../conf/index-forms.ts";
+import { findInvalid } from "../conf/formats.ts";
+import { indexFormats } from "../conf/index-formats.ts";
 import type { Call } from "./call.ts";
 import { indexEntries, isShipped } from "./index-entries.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
@@ -15,7 +15,7 @@ export const indexCollection: ObjectDeclaration = {
   changeCapability: "indexes_edit",
   links: { create: "_new", _reload: "_reload", _acl: "_acl", _validate: "_validate" },
   parameters: ["datatype", "summarize"],
-  settings: (name) => Object.hasOwn(indexForms, name),
+  settings: (name) => Object.hasOwn(indexFormats, name),
   entries: indexEntries,
   async create(call, name) {
     const known = await call.twin.knowledge.indexes();
@@ -54,7 +54,7 @@ export const indexCollection: ObjectDeclaration = {
 /** @throws RestError 400 for a setting that is not of its form */
 function checkedSettings(call: Call): Record<string, string> {
   const given = givenSettings(call);
-  const wrong = findInvalid(indexForms, given);
+  const wrong = findInvalid(indexFormats, given);
   if (wrong !== undefined) throw refused(400, `Invalid value "${wrong.value}" for argument "${wrong.name}".`);
   return given;
 }

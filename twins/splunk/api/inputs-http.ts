@@ -60,7 +60,7 @@ function tokenEntry({ twin }: Viewer, row: HecTokenRow): Entry {
       outputgroup: "",
       source: row.source,
       sourcetype: row.sourcetype,
-      token: twin.clear.of(row.token_sha256) ?? UNKNOWN,
+      token: twin.secrets.reveal(row.token_sha256) ?? UNKNOWN,
       useACK: row.use_ack,
     },
   };
@@ -85,7 +85,7 @@ function changesOf(call: Call, name: string) {
 }
 
 function digestOf(call: Call, name: string, token: string): string {
-  const digest = call.twin.clear.keep(token);
+  const digest = call.twin.secrets.remember(token);
   const [other] = tokens(call).find({ token_sha256: digest });
   if (other && other.name !== name) throw refused(400, "The token is another input's.");
   return digest;
@@ -133,7 +133,7 @@ export const tokenCollection: ObjectDeclaration = {
     rotate: {
       summary: "Give an input another token.",
       perform(call, entry) {
-        tokens(call).update(rowName(entry), { token_sha256: call.twin.clear.keep(randomUUID()) });
+        tokens(call).update(rowName(entry), { token_sha256: call.twin.secrets.remember(randomUUID()) });
       },
     },
   },

@@ -43,7 +43,7 @@ async function receive(call: Call, usualSource: string): Promise<Received> {
   const { host, sourcetype } = received;
   const timeMicros = Math.round(twin.clock.now() * 1000);
   const defaults = { index: named, host, source, sourcetype, timeMicros };
-  await twin.writer.write(textEvents(body, defaults, zoneOf(twin.timeZone), false));
+  await twin.writer.write(textEvents(body, defaults, zoneOf(twin.timeZone), "extract"));
   return received;
 }
 

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from "node:http";
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import type { PlatformRefusal, RefusedRequest } from "@offhook/platform/twin/twin";
-import { answer, faultResponse, notFoundResponse } from "../collector/codes.ts";
+import { codeResponse, faultResponse, notFoundResponse } from "../collector/codes.ts";
 import { MAX_RUNNING } from "../jobs/job-book.ts";
 import { refusalMode } from "./arguments.ts";
 import { messagesResponse } from "./messages.ts";
@@ -30,15 +30,15 @@ function collectorRefusal(refused: PlatformRefusal): VendorResponse | undefined 
     case "forbidden":
       return undefined;
     case "malformed-request":
-      return isCollector(refused.operation) ? answer("invalidFormat") : undefined;
+      return isCollector(refused.operation) ? codeResponse("invalidFormat") : undefined;
     case "body-too-large":
       return isCollector(refused.operation)
-        ? answer("invalidFormat", { "invalid-event-number": 0 })
+        ? codeResponse("invalidFormat", { "invalid-event-number": 0 })
         : undefined;
     case "fault":
       return isCollector(refused.operation) ? faultResponse(refused.status) : undefined;
     case "internal":
-      return isCollector(refused.operation) ? answer("internalError") : undefined;
+      return isCollector(refused.operation) ? codeResponse("internalError") : undefined;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Job } from "../jobs/job.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
 import type { Entry } from "../output/entry.ts";
 import { fireAlerts, isRunOf } from "../saved/alerts.ts";
-import { SCHEDULER, savedRequest, unservedSetting } from "../saved/run-request.ts";
+import { buildSavedRequest, SCHEDULER, unservedSetting } from "../saved/run-request.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { type Call, userOf } from "./call.ts";
 import { feedOf } from "./collection.ts";
@@ -30,7 +30,7 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
   const nowText = asked.text("dispatch.now") ?? asked.text("now");
   const nowMs = nowText === undefined ? undefined : readTime(call, "now", nowText);
   const owner = userOf(call).name;
-  return savedRequest(twin, {
+  return buildSavedRequest(twin, {
     row,
     owner,
     rights: rights(call),

@@ -3,7 +3,7 @@
 import { actionDefaults } from "../conf/action-defaults.ts";
 import { settingProblem } from "../conf/check-saved-search.ts";
 import { savedSearchDefaults } from "../conf/saved-search-defaults.ts";
-import { columnsOf, isSetting } from "../conf/saved-search-names.ts";
+import { isSetting, settingColumns } from "../conf/saved-search-formats.ts";
 import { sealSecret } from "../conf/secret-settings.ts";
 import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
@@ -83,7 +83,7 @@ function entryOf(row: SavedSearchRow, viewer: Viewer, withActions = false): Entr
     acl: aclOf(row),
     fields: {
       optional: [
-        ...Object.keys(columnsOf).filter((name) => name !== "search"),
+        ...Object.keys(settingColumns).filter((name) => name !== "search"),
         "alert_type",
         "dispatch.buckets",
       ],
@@ -138,7 +138,7 @@ function changesOf(call: Call, row: { search: string; settings: Record<string, s
   if (unknown !== undefined) throw refused(400, `Argument "${unknown}" is not supported by this handler.`);
   checkSettingValues(call, row.settings);
   for (const name of names) {
-    if (!Object.hasOwn(columnsOf, name)) settings[name] = sealSecret(name, given.get(name) ?? "");
+    if (!Object.hasOwn(settingColumns, name)) settings[name] = sealSecret(name, given.get(name) ?? "");
   }
   const search = given.get("search") ?? row.search;
   if (search.trim() === "") throw refused(400, "Search string cannot be empty.");

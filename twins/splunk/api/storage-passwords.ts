@@ -26,7 +26,7 @@ function passwordEntry({ twin }: Viewer, row: StoragePasswordRow): Entry {
     fields: { optional: ["realm"], required: ["password"], wildcard: [] },
     content: {
       // A password that came with a snapshot of another process cannot be turned back.
-      clear_password: twin.clear.of(row.password_sha256) ?? "",
+      clear_password: twin.secrets.reveal(row.password_sha256) ?? "",
       encr_password: `$7$${Buffer.from(row.password_sha256, "hex").toString("base64")}`,
       password: "********",
       realm: row.realm,
@@ -39,7 +39,7 @@ function passwordEntry({ twin }: Viewer, row: StoragePasswordRow): Entry {
 function givenDigest(call: Call): string {
   const password = call.arguments.text("password");
   if (password === undefined) throw missing("password");
-  return call.twin.clear.keep(password);
+  return call.twin.secrets.remember(password);
 }
 
 export const storagePasswordCollection: ObjectDeclaration = {

@@ -1,11 +1,10 @@
-/** Who sends: the token of a request, and its channel. */
+/** Reads the token and the channel of a request. */
 import { readAuthorization } from "@offhook/platform/http/authorization";
 import type { VendorRequest } from "@offhook/platform/http/operation";
 import type { HecTokenRow } from "../world/collector-tables.ts";
 import { sha256 } from "../world/seed.ts";
 import { CollectorRefusal } from "./codes.ts";
 import type { CollectorTwin } from "./collector-twin.ts";
-import { memoizeByVersion } from "./made-of-tables.ts";
 
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -13,11 +12,11 @@ const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export function tokenOf({ headers, query }: VendorRequest, twin: CollectorTwin): HecTokenRow {
   const { authorization } = headers;
   if (authorization !== undefined && authorization.trim() !== "") {
-    return enabled(twin, tokenInHeader(authorization));
+    return findEnabled(twin, tokenInHeader(authorization));
   }
   const inAddress = query.get("token");
   if (inAddress === null || inAddress === "") throw new CollectorRefusal("tokenRequired");
-  const row = enabled(twin, inAddress);
+  const row = findEnabled(twin, inAddress);
   if (!row.allow_query_string_auth) throw new CollectorRefusal("queryDisabled");
   return row;
 }
@@ -40,19 +39,14 @@ function tokenInHeader(authorization: string): string {
   }
 }
 
-function enabled(twin: CollectorTwin, token: string): HecTokenRow {
-  const row = tokensByDigest(twin.tables).get(sha256(token));
+function findEnabled({ collector }: CollectorTwin, token: string): HecTokenRow {
+  const row = collector.tokensByDigest.get(sha256(token));
   if (!row) throw new CollectorRefusal("invalidToken");
   if (row.disabled) throw new CollectorRefusal("tokenDisabled");
   return row;
 }
 
-const tokensByDigest = memoizeByVersion((tables): ReadonlyMap<string, HecTokenRow> => {
-  const rows = tables.table("hec_tokens").all();
-  return new Map(rows.map((row) => [row.token_sha256, row]));
-});
-
-/** The channel that the sender names, if it does. @throws CollectorRefusal when it is no channel's name */
+/** The channel that the request names, if any. @throws CollectorRefusal for an invalid name */
 export function channelOf({ headers, query }: VendorRequest): string | undefined {
   const header = headers["x-splunk-request-channel"];
   const channel = (Array.isArray(header) ? header[0] : header) ?? query.get("channel") ?? undefined;

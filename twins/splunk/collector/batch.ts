@@ -1,4 +1,4 @@
-/** What a request comes to: the events that are stored of it, and why the rest is not. */
+/** Turns the body of a request into events, and says why the rest is refused. */
 import type { TimeZone } from "@offhook/log-store/dates/time-zone";
 import type { HecTokenRow } from "../world/collector-tables.ts";
 import type { EventField, NewEvent } from "../world/new-event.ts";
@@ -7,21 +7,20 @@ import { type Content, type Envelope, EnvelopeReader } from "./envelopes.ts";
 import { FieldList } from "./field-list.ts";
 import { JsonReader, JsonSyntaxError } from "./json-reader.ts";
 import { pairsOf } from "./pairs.ts";
-import { rawEvents } from "./raw-events.ts";
-import { findTimestamp, microsOfTime } from "./timestamps.ts";
+import { findTimestamp, parseMicros } from "./timestamps.ts";
 
 export interface Batch {
   events: NewEvent[];
-  /** What the request is answered with, after the events are stored. */
+  /** The answer to the request, sent after the events are stored. */
   refusal?: CollectorRefusal;
 }
 
-/** What holds for all events of a request. */
+/** What all events of a request share. */
 export interface BatchOptions {
   token: HecTokenRow;
-  /** Of the address: `host`, `source`, `sourcetype`, `index`, `time`, `auto_extract_timestamp`. */
+  /** Query of the address: `host`, `source`, `sourcetype`, `index`, `time`, `auto_extract_timestamp`. */
   query: URLSearchParams;
-  /** Names of the indexes that can be written to. */
+  /** Names of the writable indexes. */
   indexes: ReadonlySet<string>;
   nowMs: number;
   zone: TimeZone;
@@ -29,11 +28,11 @@ export interface BatchOptions {
 
 type Defaults = Pick<NewEvent, "host" | "source" | "sourcetype" | "index" | "timeMicros">;
 
-/** Reads the body of `/event`. What comes before an event that is wrong is stored, it and what follows is not. */
+/** Reads the body of `/event`. An invalid event ends the batch: the events before it are stored. */
 export function eventBatch(body: string, options: BatchOptions): Batch {
   const events: NewEvent[] = [];
   try {
-    const defaults = defaultsOf(options);
+    const defaults = readDefaults(options);
     const envelopes = new EnvelopeReader(body);
     let skipped = 0;
     for (let envelope = envelopes.next(); envelope; envelope = envelopes.next()) {
@@ -52,10 +51,10 @@ export function eventBatch(body: string, options: BatchOptions): Batch {
 /** Reads the body of `/raw`. */
 export function rawBatch(body: string, options: BatchOptions): Batch {
   try {
-    const defaults = defaultsOf(options);
-    const named = options.query.has("time");
+    const defaults = readDefaults(options);
     checkIndex(defaults.index, options, undefined);
-    const events = textEvents(body, defaults, options.zone, named);
+    const timestamps = options.query.has("time") ? "ignore" : "extract";
+    const events = textEvents(body, defaults, options.zone, timestamps);
     if (events.length === 0) throw new CollectorRefusal("noData");
     return { events };
   } catch (error) {
@@ -65,27 +64,28 @@ export function rawBatch(body: string, options: BatchOptions): Batch {
 }
 
 /**
- * The events of a text, one after the other.
- * @param given what holds for all of them
- * @param timed whether that is so for their time, whatever their text says
+ * Splits a text into events.
+ * @param shared members of all events
+ * @param zone of timestamps without an offset
+ * @param timestamps `ignore`: all events have the shared time, whatever their text says
  */
 export function textEvents(
   body: string,
-  given: Omit<NewEvent, "raw" | "fields">,
+  shared: Omit<NewEvent, "raw" | "fields">,
   zone: TimeZone,
-  timed: boolean,
+  timestamps: "extract" | "ignore",
 ): NewEvent[] {
-  return rawEvents(body, given.sourcetype, zone).map(({ text, timeMicros }) => ({
-    ...given,
+  return splitRawEvents(body, shared.sourcetype, zone).map(({ text, timeMicros }) => ({
+    ...shared,
     raw: text,
-    timeMicros: timed ? given.timeMicros : (timeMicros ?? given.timeMicros),
+    timeMicros: (timestamps === "extract" ? timeMicros : undefined) ?? shared.timeMicros,
     fields: fieldsOfText(text),
   }));
 }
 
-function defaultsOf({ token, query, nowMs }: BatchOptions): Defaults {
+function readDefaults({ token, query, nowMs }: BatchOptions): Defaults {
   const time = query.get("time");
-  const timeMicros = time === null ? Math.round(nowMs * 1000) : microsOfTime(time);
+  const timeMicros = time === null ? Math.round(nowMs * 1000) : parseMicros(time);
   if (timeMicros === undefined) throw new CollectorRefusal("indexedFields");
   return {
     host: query.get("host") || token.host,
@@ -96,7 +96,7 @@ function defaultsOf({ token, query, nowMs }: BatchOptions): Defaults {
   };
 }
 
-/** @returns `undefined` for one that has fields alone, which is passed over */
+/** Makes an event of an envelope; `undefined` for an envelope with nothing but fields, which is skipped. */
 function eventOf(
   { event, time, host, source, sourcetype, index, fields = [] }: Envelope,
   number: number,
@@ -107,13 +107,13 @@ function eventOf(
     if (fields.length > 0) return undefined;
     throw new CollectorRefusal("eventRequired", number);
   }
-  const told = time === undefined || time.kind === "other" ? undefined : microsOfTime(time.text);
-  if (time !== undefined && told === undefined) throw new CollectorRefusal("indexedFields", number);
-  // splunkd names the event after the one whose index is wrong.
+  const givenMicros = time === undefined || time.kind === "other" ? undefined : parseMicros(time.text);
+  if (time !== undefined && givenMicros === undefined) throw new CollectorRefusal("indexedFields", number);
+  // For a wrong index, splunkd reports the number of the following event.
   checkIndex(index ?? defaults.index, options, number + 1);
   return {
     raw: event.text,
-    timeMicros: told ?? extracted(event, options) ?? defaults.timeMicros,
+    timeMicros: givenMicros ?? extractTime(event, options) ?? defaults.timeMicros,
     index: index ?? defaults.index,
     host: host ?? defaults.host,
     source: source ?? defaults.source,
@@ -122,8 +122,8 @@ function eventOf(
   };
 }
 
-/** The time that stands in the event, when the sender asks for it to be looked for. */
-function extracted({ text }: Content, { query, zone }: BatchOptions): number | undefined {
+/** Finds the timestamp in an event's text, with `auto_extract_timestamp`. */
+function extractTime({ text }: Content, { query, zone }: BatchOptions): number | undefined {
   if (query.get("auto_extract_timestamp") !== "true" || query.has("time")) return undefined;
   return findTimestamp(text, zone);
 }
@@ -137,7 +137,7 @@ function fieldsOf(event: Content): readonly EventField[] {
   return event.kind === "json" ? event.fields : fieldsOfText(event.text);
 }
 
-/** A text that is a JSON object has its members as fields, any other its `key=value` pairs. */
+/** The fields of a text: the members of a JSON object, else its `key=value` pairs. */
 function fieldsOfText(text: string): readonly EventField[] {
   return (text.trimStart().startsWith("{") ? membersOf(text) : undefined) ?? pairsOf(text);
 }
@@ -153,4 +153,33 @@ function membersOf(text: string): readonly EventField[] | undefined {
   }
   reader.skipSpace();
   return reader.next === "" ? fields.all() : undefined;
+}
+
+/** `MAX_EVENTS`: lines of one event. */
+const MAX_LINES = 256;
+/** Source types whose every line is an event: `SHOULD_LINEMERGE = false`. */
+const UNMERGED: ReadonlySet<string> = new Set(["_json", "json_no_timestamp"]);
+
+interface RawEvent {
+  text: string;
+  /** From the event's text; `undefined` without a timestamp. */
+  timeMicros: number | undefined;
+}
+
+/** Splits the body of `/raw` into events. A line without a timestamp belongs to the event before it. */
+function splitRawEvents(body: string, sourcetype: string, zone: TimeZone): RawEvent[] {
+  const merged = !UNMERGED.has(sourcetype);
+  const events: { lines: string[]; timeMicros: number | undefined }[] = [];
+  for (const line of body.split(/\r\n|\n|\r/)) {
+    const last = events.at(-1);
+    if (line.trim() === "") {
+      if (merged && last) last.lines.push(line);
+      continue;
+    }
+    const timeMicros = findTimestamp(line, zone);
+    const joins = merged && timeMicros === undefined && last && last.lines.length < MAX_LINES;
+    if (joins) last.lines.push(line);
+    else events.push({ lines: [line], timeMicros });
+  }
+  return events.map(({ lines, timeMicros }) => ({ text: lines.join("\n").trimEnd(), timeMicros }));
 }

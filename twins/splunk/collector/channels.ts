@@ -1,4 +1,4 @@
-/** Acknowledgements: for each channel of a token, which requests have been stored and not been asked about. */
+/** Acknowledgements: the stored requests of each channel that the client has not queried yet. */
 import type { ChannelLimits } from "./settings.ts";
 
 interface Channel {
@@ -7,66 +7,66 @@ interface Channel {
   usedMs: number;
 }
 
-/** How full the channels are: 1 is full. */
+/** Fill ratios of the channels; 1 is full. */
 export interface ChannelUsage {
-  /** The fullest one, or all together. */
-  readonly most: number;
-  /** The emptiest one, or all together: when this is full, all are. */
-  readonly least: number;
+  /** Of the fullest channel, or of all together if higher. */
+  readonly fullest: number;
+  /** Of the emptiest channel, or of all together if higher: at 1 no channel has room. */
+  readonly emptiest: number;
 }
 
 export class Channels {
-  /** Longest unused first. */
+  /** By token and channel, the least recently used first. */
   readonly #channels = new Map<string, Channel>();
   #pending = 0;
 
-  /** Whether another request of this channel can be remembered. */
+  /** Whether the channel has room for another request. */
   hasRoom(token: string, channel: string, limits: ChannelLimits, nowMs: number): boolean {
-    this.#forgetIdle(limits, nowMs);
+    this.#dropIdle(limits, nowMs);
     if (this.#pending >= limits.pending) return false;
     const known = this.#channels.get(keyOf(token, channel));
     return known ? known.stored.size < limits.pendingOfChannel : this.#channels.size < limits.channels;
   }
 
-  /** A request has been stored. @returns its number in the channel, from 0 */
-  stored(token: string, channel: string, nowMs: number): number {
-    const known = this.#use(keyOf(token, channel), nowMs);
+  /** Records a stored request. @returns its id in the channel, from 0 */
+  recordStored(token: string, channel: string, nowMs: number): number {
+    const known = this.#touch(keyOf(token, channel), nowMs);
     const id = known.nextId++;
     known.stored.add(id);
     this.#pending++;
     return id;
   }
 
-  /** Whether the request is stored. What has been answered with yes is forgotten. */
-  ask(token: string, channel: string, id: number, nowMs: number): boolean {
+  /** Acknowledges a request, once: true when it is stored, and forgotten from then on. */
+  acknowledge(token: string, channel: string, id: number, nowMs: number): boolean {
     const key = keyOf(token, channel);
     if (!this.#channels.has(key)) return false;
-    const stored = this.#use(key, nowMs).stored.delete(id);
+    const stored = this.#touch(key, nowMs).stored.delete(id);
     if (stored) this.#pending--;
     return stored;
   }
 
-  use(limits: ChannelLimits, nowMs: number): ChannelUsage {
-    this.#forgetIdle(limits, nowMs);
+  usage(limits: ChannelLimits, nowMs: number): ChannelUsage {
+    this.#dropIdle(limits, nowMs);
     const share = (part: number, whole: number) => (whole === 0 ? 1 : part / whole);
     const together = share(this.#pending, limits.pending);
-    let [most, least] = [0, this.#channels.size === 0 ? 0 : 1];
+    let [fullest, emptiest] = [0, this.#channels.size === 0 ? 0 : 1];
     for (const { stored } of this.#channels.values()) {
       const used = share(stored.size, limits.pendingOfChannel);
-      most = Math.max(most, used);
-      least = Math.min(least, used);
+      fullest = Math.max(fullest, used);
+      emptiest = Math.min(emptiest, used);
     }
     const listed = share(this.#channels.size, limits.channels);
-    return { most: Math.max(most, together, listed), least: Math.max(least, together) };
+    return { fullest: Math.max(fullest, together, listed), emptiest: Math.max(emptiest, together) };
   }
 
-  /** Forgets everything. */
+  /** Removes all channels. */
   clear(): void {
     this.#channels.clear();
     this.#pending = 0;
   }
 
-  #use(key: string, nowMs: number): Channel {
+  #touch(key: string, nowMs: number): Channel {
     const known = this.#channels.get(key) ?? { nextId: 0, stored: new Set(), usedMs: nowMs };
     known.usedMs = nowMs;
     this.#channels.delete(key);
@@ -74,7 +74,7 @@ export class Channels {
     return known;
   }
 
-  #forgetIdle({ idleMs }: ChannelLimits, nowMs: number): void {
+  #dropIdle({ idleMs }: ChannelLimits, nowMs: number): void {
     if (idleMs === undefined) return;
     for (const [key, { usedMs, stored }] of this.#channels) {
       if (nowMs - usedMs < idleMs) break;

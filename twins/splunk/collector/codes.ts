@@ -1,6 +1,6 @@
 /**
- * What the event collector answers, by its codes. Codes 0 to 17 and 28 were seen on the vendor's servers; the texts of 18 to 27 are
- * those of its table of error codes.
+ * Responses of the event collector, by code. Source: the vendor's servers for codes 0 to 17 and 28, its table of error codes for the
+ * texts of 18 to 27.
  */
 import type { VendorResponse } from "@offhook/platform/http/operation";
 
@@ -42,10 +42,10 @@ const codes = {
 
 export type CollectorCode = keyof typeof codes;
 
-/** A request, or one of its events, that the collector does not take. */
+/** The collector refuses a request, or one of its events. */
 export class CollectorRefusal extends Error {
   readonly code: CollectorCode;
-  /** Which event is said to be wrong, from 0. */
+  /** Number of the refused event, from 0. */
   readonly event: number | undefined;
   constructor(code: CollectorCode, event?: number) {
     super(codes[code][2]);
@@ -57,29 +57,32 @@ export class CollectorRefusal extends Error {
 
 export const COLLECTOR_JSON = "application/json; charset=UTF-8";
 
-/** @param more members beside text and code */
-export function answer(name: CollectorCode, more: Readonly<Record<string, unknown>> = {}): VendorResponse {
+/** Makes the response of a code. @param more members beside text and code */
+export function codeResponse(
+  name: CollectorCode,
+  more: Readonly<Record<string, unknown>> = {},
+): VendorResponse {
   const [code, status, text] = codes[name];
   return jsonResponse(status, { text, code, ...more });
 }
 
 export function refusalResponse({ code, event }: CollectorRefusal): VendorResponse {
-  return answer(code, event === undefined ? {} : { "invalid-event-number": event });
+  return codeResponse(code, event === undefined ? {} : { "invalid-event-number": event });
 }
 
 export function jsonResponse(status: number, body: object): VendorResponse {
   return { status, headers: { "content-type": COLLECTOR_JSON }, body: JSON.stringify(body) };
 }
 
-/** A path or a method that the collector does not have. */
+/** The response to an unknown path or method. */
 export function notFoundResponse(status: 404 | 405): VendorResponse {
   return jsonResponse(status, { text: "The requested URL was not found on this server.", code: 404 });
 }
 
-/** What the collector says when it fails with this status. */
+/** The response of an injected fault. */
 export function faultResponse(status: number): VendorResponse {
   const name = byStatus[status];
-  return name === undefined ? jsonResponse(status, { text: "Fault", code: status }) : answer(name);
+  return name === undefined ? jsonResponse(status, { text: "Fault", code: status }) : codeResponse(name);
 }
 
 const byStatus: Record<number, CollectorCode> = {

@@ -4,11 +4,13 @@ import type { Knowledge } from "../spl/context/knowledge.ts";
 import type { EventWriter } from "../world/event-writer.ts";
 import type { LogQueryTables } from "../world/tables.ts";
 import type { Channels } from "./channels.ts";
+import type { CollectorView } from "./collector-view.ts";
 import type { Intake } from "./intake.ts";
 
 /** The parts of the twin that the event collector works with. */
 export interface CollectorTwin extends RunningTwin {
   readonly tables: LogQueryTables;
+  readonly collector: CollectorView;
   readonly knowledge: Pick<Knowledge, "indexes">;
   readonly writer: EventWriter;
   /** The requests of clients with acknowledgement that are stored and not yet queried. */

@@ -1,11 +1,11 @@
-/** The body of `/event`: objects one after the other, apart by spaces or by nothing, or lists of them. */
+/** Reads the body of `/event`: concatenated objects, or lists of objects. */
 
 import type { EventField } from "../world/new-event.ts";
 import { CollectorRefusal } from "./codes.ts";
 import { FieldList } from "./field-list.ts";
 import { JsonReader, JsonSyntaxError } from "./json-reader.ts";
 
-/** What is sent of one event. */
+/** One event as sent. */
 export interface Envelope {
   event: Content | undefined;
   time: Scalar | undefined;
@@ -21,7 +21,7 @@ export interface Scalar {
   text: string;
 }
 
-/** The event itself: a string, or JSON text with the fields in it. */
+/** Content of an event: a string, or JSON text with its fields. */
 export type Content =
   | { kind: "text"; text: string }
   | { kind: "json"; text: string; fields: readonly EventField[] };
@@ -29,16 +29,16 @@ export type Content =
 export class EnvelopeReader {
   readonly #reader: JsonReader;
   #inList = false;
-  /** A member that nobody knows has come: what follows it is passed over. */
+  /** Set at an unknown member: the rest of the body is skipped, as splunkd does. */
   #ended = false;
-  /** Of the object that comes next, from 0. */
+  /** Number of the next object, from 0. */
   number = 0;
 
   constructor(text: string) {
     this.#reader = new JsonReader(text);
   }
 
-  /** The next one, `undefined` after the last. @throws CollectorRefusal with the number of the one that is wrong */
+  /** Reads the next envelope; `undefined` after the last. @throws CollectorRefusal with the number of the invalid one */
   next(): Envelope | undefined {
     try {
       return this.#advance() ? this.#envelope() : undefined;
@@ -48,7 +48,7 @@ export class EnvelopeReader {
     }
   }
 
-  /** Goes to the next object. */
+  /** Moves to the next object. @returns whether there is one */
   #advance(): boolean {
     const reader = this.#reader;
     if (this.#ended) return false;
@@ -103,7 +103,7 @@ export class EnvelopeReader {
     return envelope;
   }
 
-  /** Answers whether it knows the member. */
+  /** Reads a member's value. @returns whether the member is known */
   #member(envelope: Envelope, name: string): boolean {
     switch (name) {
       case "event":
@@ -138,7 +138,7 @@ export class EnvelopeReader {
       case "n":
       case "f":
       case "t":
-        // Neither null nor a boolean is an event.
+        // null and booleans are not events.
         throw new JsonSyntaxError();
       default: {
         const fields = new FieldList();
@@ -158,14 +158,14 @@ export class EnvelopeReader {
     return { kind: /^[-\d]/.test(text) ? "number" : "other", text };
   }
 
-  /** A name of something; what is null or empty is as if it were not there. */
+  /** Reads a text member; null and empty texts count as absent. */
   #text(): string | undefined {
     const scalar = this.#scalar();
     if (scalar?.kind === "other") throw new JsonSyntaxError();
     return scalar?.text || undefined;
   }
 
-  /** Flat: each value is one, or a list of such. */
+  /** Reads `fields`, whose values are scalars or lists of scalars. */
   #fields(): readonly EventField[] | undefined {
     const reader = this.#reader;
     if (reader.next === "n") {

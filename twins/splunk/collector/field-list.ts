@@ -1,10 +1,10 @@
-/** Fields with their values, in the order in which they were found. */
+/** Collects fields and their values in order of appearance. */
 import type { EventField } from "../world/new-event.ts";
 
 export class FieldList {
   readonly #fields = new Map<string, string[]>();
 
-  /** Adds a value to a field, which may have others. */
+  /** Appends a value to a field. */
   add(name: string, value: string): void {
     const values = this.#fields.get(name);
     if (values) values.push(value);

@@ -1,10 +1,10 @@
-/** What has been sent to the event collector and is not stored yet: its queue. */
+/** The collector's queue: requests that are accepted and not yet stored. */
 
 export class Intake {
   #waitingBytes = 0;
   #closed = false;
 
-  /** Whether the twin is stopping: nothing more is taken. */
+  /** Whether the twin is stopping and refuses requests. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -13,17 +13,17 @@ export class Intake {
     this.#closed = true;
   }
 
-  /** How full the queue is: 1 and more is full. @param limitBytes `undefined`: it has no end */
-  share(limitBytes: number | undefined): number {
+  /** How full the queue is; 1 and above is full. @param limitBytes `undefined`: no limit */
+  fillRatio(limitBytes: number | undefined): number {
     if (limitBytes === undefined) return 0;
     return limitBytes === 0 ? 1 : this.#waitingBytes / limitBytes;
   }
 
-  /** Does the work that stores a request, whose bytes wait until then. */
-  async during<Result>(bytes: number, work: () => Promise<Result>): Promise<Result> {
+  /** Counts a request's bytes as waiting while `store` runs. */
+  async track<Result>(bytes: number, store: () => Promise<Result>): Promise<Result> {
     this.#waitingBytes += bytes;
     try {
-      return await work();
+      return await store();
     } finally {
       this.#waitingBytes -= bytes;
     }

@@ -1,23 +1,20 @@
-/**
- * Reads JSON values one after the other out of a text, each only as far as it goes: where it ends, what is in it. What is an event is
- * known by its place, not by parsing the whole body first.
- */
+/** Reads concatenated JSON values from a text, without parsing the whole text first. */
 
-/** The text is no JSON from here on. */
+/** The text is not JSON from here on. */
 export class JsonSyntaxError extends Error {
   constructor() {
-    super("this is no JSON");
+    super("this is not JSON");
     this.name = "JsonSyntaxError";
   }
 }
 
-/** Told of each text, number and boolean of a value, by dotted name; elements of a list have the name of the list. */
+/** Receives each text, number and boolean of a value with its dotted name; elements of a list have the name of the list. */
 export type LeafListener = (name: string, text: string) => void;
 
 const MAX_DEPTH = 200;
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** Characters of a string that stand for themselves: all from the space on, without quote and backslash. */
+/** Unescaped characters of a string: all from the space on, except quote and backslash. */
 const plainString = /"([ !#-[\]-\uffff]*)"/y;
 const anyString = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
 
@@ -37,12 +34,12 @@ export class JsonReader {
     }
   }
 
-  /** The character that comes next; empty at the end. */
+  /** The next character; empty at the end. */
   get next(): string {
     return this.text.charAt(this.at);
   }
 
-  /** Goes past this character if it comes next. */
+  /** Consumes the character if it comes next. */
   take(character: string): boolean {
     if (this.text.charAt(this.at) !== character) return false;
     this.at++;
@@ -69,7 +66,7 @@ export class JsonReader {
     return String(JSON.parse(found[0]));
   }
 
-  /** Goes past a value. @param listener told of its leaves @throws JsonSyntaxError */
+  /** Consumes a value. @param listener receives its leaves @throws JsonSyntaxError */
   value(listener?: LeafListener, name = "", depth = 0): void {
     if (depth > MAX_DEPTH) throw new JsonSyntaxError();
     this.skipSpace();

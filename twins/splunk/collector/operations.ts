@@ -1,16 +1,16 @@
-/** The event collector: `/services/collector` and what is below it. */
+/** Operations of the event collector: `/services/collector` and below. */
 import { QueueFull, StoreFull } from "@offhook/log-store/store/log-store";
 import type { Method, Operation, VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
 import { zoneOf } from "../spl/time/zone-of.ts";
 import { channelOf, tokenOf } from "./access.ts";
 import { type Batch, type BatchOptions, eventBatch, rawBatch } from "./batch.ts";
-import { answer, CollectorRefusal, jsonResponse, notFoundResponse, refusalResponse } from "./codes.ts";
+import { CollectorRefusal, codeResponse, jsonResponse, notFoundResponse, refusalResponse } from "./codes.ts";
 import type { CollectorTwin } from "./collector-twin.ts";
-import { health, NEARLY } from "./health.ts";
-import { memoizeByVersion } from "./made-of-tables.ts";
-import { type CollectorSettings, collectorSettings } from "./settings.ts";
+import { health, WARNING_RATIO } from "./health.ts";
 
-/** The vendor's own is 800 MiB, which is more than one process has to spare. */
+import type { CollectorSettings } from "./settings.ts";
+
+/** The vendor's limit is 800 MiB, too much for one process. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 interface CollectorRoute {
@@ -34,17 +34,17 @@ function routes({ id, method, paths, summary, handle }: CollectorRoute): Operati
     summary,
     maxBodyBytes: MAX_BODY_BYTES,
     async handle(request, twin) {
-      if (twin.intake.closed) return answer("shuttingDown");
-      const settings = collectorSettings(twin.tables);
-      // Its port is closed then; who shares one with the rest of the instance finds nothing there.
+      if (twin.intake.closed) return codeResponse("shuttingDown");
+      const { settings } = twin.collector;
+      // splunkd closes the collector's port; on a shared port the paths are unknown.
       if (settings.disabled) return notFoundResponse(404);
       try {
         return await handle(request, twin, settings);
       } catch (error) {
         if (error instanceof CollectorRefusal) return refusalResponse(error);
-        // An indexer without room on its disk takes nothing from its queues, until they block.
-        if (error instanceof StoreFull) return answer("busy");
-        if (error instanceof QueueFull) return answer(settings.warns ? "queueFull" : "busy");
+        // With a full disk, an indexer's queues fill and block.
+        if (error instanceof StoreFull) return codeResponse("busy");
+        if (error instanceof QueueFull) return codeResponse(settings.warns ? "queueFull" : "busy");
         throw error;
       }
     },
@@ -88,10 +88,10 @@ async function collect(
   settings: CollectorSettings,
   read: (body: string, options: BatchOptions) => Batch,
 ): Promise<VendorResponse> {
-  if (/^\s*deflate\s*$/i.test(request.headers["content-encoding"] ?? "")) return unsupported;
+  if (/^\s*deflate\s*$/i.test(request.headers["content-encoding"] ?? "")) return unsupportedEncoding;
   const token = tokenOf(request, twin);
   const channel = channelOf(request);
-  if (token.use_ack) checkSticky(request, settings);
+  if (token.use_ack) checkStickyCookie(request, settings);
   if (token.use_ack && channel === undefined) throw new CollectorRefusal("channelMissing");
   if (request.body.length === 0) throw new CollectorRefusal("noData");
   const nowMs = twin.clock.now();
@@ -100,7 +100,7 @@ async function collect(
   if (acknowledged !== undefined && !channels.hasRoom(token.name, acknowledged, settings.channels, nowMs)) {
     throw new CollectorRefusal(settings.warns ? "channelsFull" : "busy");
   }
-  if (intake.share(settings.queueBytes) >= 1) {
+  if (intake.fillRatio(settings.queueBytes) >= 1) {
     throw new CollectorRefusal(settings.warns ? "queueFull" : "busy");
   }
   const body = request.body.toString("utf8");
@@ -110,47 +110,44 @@ async function collect(
     nowMs,
     zone: zoneOf(twin.timeZone),
   };
-  let batch = read(body, { ...options, indexes: declaredIndexes(twin.tables) });
-  // Which indexes a dataset has brought is a question to the store, and hardly ever asked.
+  let batch = read(body, { ...options, indexes: twin.collector.declaredIndexes });
+  // Indexes of the dataset are known to the store only: a query that is rarely needed.
   if (batch.refusal?.code === "incorrectIndex") {
     batch = read(body, { ...options, indexes: await writableIndexes(twin) });
   }
   const { events, refusal } = batch;
-  const crowded = await intake.during(request.body.length, async () => {
-    const share = intake.share(settings.queueBytes);
+  const queueNearlyFull = await intake.track(request.body.length, async () => {
+    const ratio = intake.fillRatio(settings.queueBytes);
     await twin.writer.write(events);
-    return share > NEARLY;
+    return ratio > WARNING_RATIO;
   });
   if (refusal) throw refusal;
-  if (acknowledged === undefined) return answer(settings.warns && crowded ? "queueNearlyFull" : "success");
-  const ackId = channels.stored(token.name, acknowledged, nowMs);
-  if (!settings.warns) return answer("success", { ackId });
-  const nearlyFull = channels.use(settings.channels, nowMs).most > NEARLY;
-  return answer(crowded ? "queueNearlyFull" : nearlyFull ? "channelsNearlyFull" : "success", { ackId });
+  if (acknowledged === undefined)
+    return codeResponse(settings.warns && queueNearlyFull ? "queueNearlyFull" : "success");
+  const ackId = channels.recordStored(token.name, acknowledged, nowMs);
+  if (!settings.warns) return codeResponse("success", { ackId });
+  const nearlyFull = channels.usage(settings.channels, nowMs).fullest > WARNING_RATIO;
+  return codeResponse(queueNearlyFull ? "queueNearlyFull" : nearlyFull ? "channelsNearlyFull" : "success", {
+    ackId,
+  });
 }
 
-/** A balancer in front of several indexers marks its clients by a cookie, for acknowledgements to be asked where they are known. */
-function checkSticky({ headers }: VendorRequest, { stickyCookies }: CollectorSettings): void {
+/** Requires the cookie of a load balancer with sticky sessions: acknowledgements are known to one indexer only. */
+function checkStickyCookie({ headers }: VendorRequest, { stickyCookies }: CollectorSettings): void {
   if (stickyCookies.length === 0) return;
   const names = (headers.cookie ?? "").split(";").map((cookie) => cookie.trim().toLowerCase());
   if (names.some((name) => stickyCookies.some((marker) => name.startsWith(marker)))) return;
   throw new CollectorRefusal("notSticky");
 }
 
-/** Only gzip is understood. */
-const unsupported: VendorResponse = {
+/** The response to an encoding other than gzip. */
+const unsupportedEncoding: VendorResponse = {
   status: 415,
   headers: { "content-type": "text/html; charset=UTF-8" },
   body: "<!doctype html><html><head><title>415 Unsupported Media Type</title></head><body><h1>Unsupported Media Type</h1></body></html>\n",
 };
 
-/** The indexes of the table that are not switched off. */
-const declaredIndexes = memoizeByVersion((tables): ReadonlySet<string> => {
-  const rows = tables.table("indexes").all();
-  return new Set(rows.flatMap(({ name, disabled }) => (disabled ? [] : [name])));
-});
-
-/** The indexes of the table that are not switched off, and those that a dataset has brought. */
+/** The indexes that are not disabled: those of the table, and those of the dataset. */
 export async function writableIndexes({ tables, knowledge }: CollectorTwin): Promise<ReadonlySet<string>> {
   const disabled = tables
     .table("indexes")
@@ -167,13 +164,15 @@ function acknowledge(request: VendorRequest, twin: CollectorTwin): VendorRespons
   if (!token.use_ack) throw new CollectorRefusal("ackDisabled");
   const channel = channelOf(request);
   if (channel === undefined) throw new CollectorRefusal("channelMissing");
-  const ids = askedIds(request.body.toString("utf8"));
-  const acks = ids.map((id) => [String(id), twin.channels.ask(token.name, channel, id, nowMs)] as const);
+  const ids = readIds(request.body.toString("utf8"));
+  const acks = ids.map(
+    (id) => [String(id), twin.channels.acknowledge(token.name, channel, id, nowMs)] as const,
+  );
   return jsonResponse(200, { acks: Object.fromEntries(acks) });
 }
 
 /** `{"acks": [0, 1]}`. @throws CollectorRefusal */
-function askedIds(body: string): number[] {
+function readIds(body: string): number[] {
   if (body.trim() === "") throw new CollectorRefusal("noData");
   const ids = readJson(body);
   if (Array.isArray(ids) && ids.every((id): id is number => Number.isSafeInteger(id) && id >= 0)) return ids;

@@ -1,11 +1,11 @@
-/** The `key=value` pairs in the text of an event, as splunkd finds them by itself: `KV_MODE = auto`. */
+/** Finds the `key=value` pairs in an event's text, as splunkd does with `KV_MODE = auto`. */
 import type { EventField } from "../world/new-event.ts";
 
-/** `[kv]` of `limits.conf`: how much of a text is looked at, and how many fields come of it. */
+/** Limits of `[kv]` in `limits.conf`: characters to read, and fields to find. */
 const MAX_CHARACTERS = 10_240;
 const MAX_PAIRS = 100;
 
-/** Each key once, with its first value. A character of a key that is no letter, digit or `_` is a `_` in the field's name. */
+/** Finds each key once, with its first value. Characters of a key other than letters, digits and `_` become `_`. */
 export function pairsOf(whole: string): EventField[] {
   const text = whole.length > MAX_CHARACTERS ? whole.slice(0, MAX_CHARACTERS) : whole;
   const pairs = new Map<string, [string]>();
@@ -23,11 +23,11 @@ export function pairsOf(whole: string): EventField[] {
   return [...pairs];
 }
 
-/** The key that ends before a place. @param from where the last value ended */
+/** Reads the key that ends at `end`. @param from end of the previous value */
 function keyBefore(text: string, end: number, from: number): string {
   let start = end;
   while (start > from && isKey(text.charCodeAt(start - 1))) start--;
-  // A field's name begins with a letter.
+  // The name of a field begins with a letter.
   while (start < end && !isLetter(text.charCodeAt(start))) start++;
   return text.slice(start, end).replace(/[^A-Za-z0-9_]/g, "_");
 }
@@ -35,7 +35,7 @@ function keyBefore(text: string, end: number, from: number): string {
 function valueAfter(text: string, start: number): { text: string; end: number } {
   const quote = text[start];
   if (quote === '"' || quote === "'") {
-    const end = closing(text, start + 1, quote);
+    const end = findClosing(text, start + 1, quote);
     if (end >= 0) {
       const inner = text.slice(start + 1, end);
       return { text: inner.includes("\\") ? inner.replace(/\\(["'\\])/g, "$1") : inner, end: end + 1 };
@@ -46,8 +46,8 @@ function valueAfter(text: string, start: number): { text: string; end: number } 
   return { text: text.slice(start, end), end };
 }
 
-/** Where the quote is that ends a quoted value; below 0: nowhere. */
-function closing(text: string, start: number, quote: string): number {
+/** Index of the closing quote; -1 without one. */
+function findClosing(text: string, start: number, quote: string): number {
   for (let at = start; at < text.length; at++) {
     if (text[at] === "\\") at++;
     else if (text[at] === quote) return at;
@@ -66,5 +66,5 @@ function isKey(code: number): boolean {
   );
 }
 
-const ENDS = new Set([..." \t\n\r\v\f,;|&()[]{}<>\"'"].map((character) => character.charCodeAt(0)));
-const endsValue = (code: number) => ENDS.has(code);
+const DELIMITERS = new Set([..." \t\n\r\v\f,;|&()[]{}<>\"'"].map((character) => character.charCodeAt(0)));
+const endsValue = (code: number) => DELIMITERS.has(code);

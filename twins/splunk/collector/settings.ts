@@ -1,53 +1,50 @@
 /**
- * How the event collector is set: the stanza `[http]` of inputs.conf and `[http_input]` of limits.conf. `queueSize` is not among the
- * documented settings of `[http]`, but is set there in practice.
+ * Settings of the event collector: the stanzas `[http]` of inputs.conf and `[http_input]` of limits.conf. `queueSize` is an undocumented
+ * setting of `[http]` that exists in practice.
  */
 import { isOn, sizeBytes, wholeNumber } from "../conf/values.ts";
 import { stanza } from "../world/stanza.ts";
 import type { LogQueryTables } from "../world/tables.ts";
-import { memoizeByVersion } from "./made-of-tables.ts";
 
 export interface CollectorSettings {
   readonly disabled: boolean;
-  /** `warn_at_80`: warns from 80 % on, and refuses with 429 in place of 503. */
+  /** `warn_at_80`: warns above 80 %, and refuses with 429 instead of 503. */
   readonly warns: boolean;
-  /** Bytes of requests that may wait to be stored; `undefined`: as many as the store takes. */
+  /** Bytes of requests that may wait to be stored; `undefined`: limited by the store alone. */
   readonly queueBytes: number | undefined;
   readonly channels: ChannelLimits;
-  /** Names of which a cookie has to begin with one when requests are acknowledged; none: no cookie is asked for. */
+  /** Prefixes of cookie names, one of which a request with acknowledgement needs; empty: no cookie is required. */
   readonly stickyCookies: readonly string[];
 }
 
 export interface ChannelLimits {
   readonly channels: number;
-  /** Requests that nobody has asked about, in all channels together. */
+  /** Stored requests without a query, in all channels together. */
   readonly pending: number;
   readonly pendingOfChannel: number;
-  /** A channel that is not used for so long is forgotten; `undefined`: none is. */
+  /** Idle time after which a channel is removed; `undefined`: never. */
   readonly idleMs: number | undefined;
 }
 
-/** What one process has to spare; the vendor's defaults are a hundred times as much. */
+/** Limits of one process: the vendor's defaults are ten to a hundred times as high. */
 const MAX_CHANNELS = 10_000;
 const MAX_PENDING_OF_CHANNEL = 100_000;
 const MAX_PENDING = 1_000_000;
 const IDLE_S = 600;
 
-export const collectorSettings = memoizeByVersion(readSettings);
-
-function readSettings(tables: LogQueryTables): CollectorSettings {
+export function readCollectorSettings(tables: LogQueryTables): CollectorSettings {
   const http = stanza(tables, "inputs/http");
   const limits = stanza(tables, "limits/http_input");
-  const atMost = (name: string, most: number) => Math.min(wholeNumber(limits[name], most), most);
+  const capped = (name: string, max: number) => Math.min(wholeNumber(limits[name], max), max);
   const blocks = http.headerEnforcementMode?.toLowerCase() === "block";
   return {
     disabled: isOn(http.disabled),
     warns: http.backpressureState === "warn_at_80",
     queueBytes: sizeBytes(http.queueSize),
     channels: {
-      channels: atMost("max_number_of_ack_channel", MAX_CHANNELS),
-      pending: atMost("max_number_of_acked_requests_pending_query", MAX_PENDING),
-      pendingOfChannel: atMost(
+      channels: capped("max_number_of_ack_channel", MAX_CHANNELS),
+      pending: capped("max_number_of_acked_requests_pending_query", MAX_PENDING),
+      pendingOfChannel: capped(
         "max_number_of_acked_requests_pending_query_per_ack_channel",
         MAX_PENDING_OF_CHANNEL,
       ),

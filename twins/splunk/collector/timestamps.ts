@@ -1,8 +1,8 @@
-/** When an event happened: as its sender says it, or as its text does. */
+/** Reads the time of an event, as its sender gives it or from its text. */
 import type { TimeZone } from "@offhook/log-store/dates/time-zone";
 import { findTimeZone } from "@offhook/log-store/dates/time-zone";
 
-/** How much of a text is searched for a time: `MAX_TIMESTAMP_LOOKAHEAD`. */
+/** Characters that are searched for a timestamp: `MAX_TIMESTAMP_LOOKAHEAD`. */
 const LOOKAHEAD = 128;
 /** The last microsecond of the year 9999. */
 const LATEST_MICROS = 253_402_300_800_000_000 - 1;
@@ -10,10 +10,11 @@ const LATEST_MICROS = 253_402_300_800_000_000 - 1;
 const decimal = /^\s*(-?\d+)(?:\.(\d*))?\s*$/;
 
 /**
- * Seconds since 1970 as microseconds, finer digits cut off. Whole numbers of 13 and of 19 digits are milliseconds and nanoseconds.
- * @returns `undefined` when it is no such number
+ * Parses seconds since 1970 to microseconds, and cuts off finer digits. A whole number of 13, 16 or 19 digits or more is in milliseconds,
+ * microseconds or nanoseconds.
+ * @returns `undefined` for any other text
  */
-export function microsOfTime(text: string): number | undefined {
+export function parseMicros(text: string): number | undefined {
   const parts = decimal.exec(text);
   const whole = parts?.[1] ?? "";
   const digits = whole.replace("-", "").length;
@@ -38,7 +39,7 @@ const commonLog =
 const epoch = /^\s*(\d{10}(?:\.\d{1,9})?)(?![\d.])/;
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** The first time that stands in a text: ISO 8601, as web servers write it, or seconds since 1970 at its beginning. */
+/** Finds the first timestamp in a text: ISO 8601, the common log format, or seconds since 1970 at the beginning. */
 export function findTimestamp(text: string, zone: TimeZone): number | undefined {
   const beginning = text.slice(0, LOOKAHEAD);
   const found = iso.exec(beginning);
@@ -59,7 +60,7 @@ export function findTimestamp(text: string, zone: TimeZone): number | undefined 
     return microsOf([Number(year), month, Number(day)], [hour, minute, second], fraction, offset, zone);
   }
   const seconds = epoch.exec(beginning)?.[1];
-  return seconds === undefined ? undefined : microsOfTime(seconds);
+  return seconds === undefined ? undefined : parseMicros(seconds);
 }
 
 function microsOf(
@@ -73,8 +74,8 @@ function microsOf(
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
     return undefined;
   const localMs = Date.UTC(year, month - 1, day, hour, minute, second);
-  const told = offset === undefined ? zone : findTimeZone(offset);
-  if (!told || new Date(localMs).getUTCDate() !== (second === 60 ? new Date(localMs).getUTCDate() : day))
+  const ownZone = offset === undefined ? zone : findTimeZone(offset);
+  if (!ownZone || new Date(localMs).getUTCDate() !== (second === 60 ? new Date(localMs).getUTCDate() : day))
     return undefined;
-  return told.toEpoch(localMs) * 1000 + Number((fraction ?? "").padEnd(6, "0").slice(0, 6));
+  return ownZone.toEpoch(localMs) * 1000 + Number((fraction ?? "").padEnd(6, "0").slice(0, 6));
 }

@@ -1,10 +1,10 @@
 /**
- * Settings of the actions of alerts, each as it is when nobody says otherwise: those of `alert_actions.conf` of 10.2, save what only the
- * program that carries an action out reads. A saved search shows them to who asks with `listDefaultActionArgs`.
+ * Default settings of alert actions, without those that only an action's program reads. `listDefaultActionArgs` shows them with a
+ * saved search. Source: `alert_actions.conf` of version 10.2.
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import type { SettingValue } from "./typed.ts";
+import type { SettingValue } from "./values.ts";
 
 export const actionDefaults = lookupTable<SettingValue>({
   "action.email.allow_empty_attachment": "1",

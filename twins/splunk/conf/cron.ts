@@ -1,4 +1,4 @@
-/** Schedules as cron writes them: minute, hour, day of the month, month, day of the week. */
+/** Cron schedules: minute, hour, day of the month, month, day of the week. */
 import { findTimeZone, utc } from "@offhook/log-store/dates/time-zone";
 
 export interface Cron {
@@ -7,7 +7,7 @@ export interface Cron {
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
   readonly weekdays: ReadonlySet<number>;
-  /** Days of the month and of the week: when both are limited, one of them is enough. */
+  /** Whether both kinds of days are limited; a day has to match one of them then. */
   readonly eitherDay: boolean;
 }
 
@@ -22,7 +22,7 @@ const names = ["jan feb mar apr may jun jul aug sep oct nov dec", "sun mon tue w
   text.split(" "),
 );
 
-/** `undefined` when it is no schedule. */
+/** Parses a cron expression; `undefined` for any other text. */
 export function parseCron(text: string): Cron | undefined {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 5) return undefined;
@@ -34,17 +34,17 @@ export function parseCron(text: string): Cron | undefined {
 }
 
 function valuesOf(field: string, index: number): ReadonlySet<number> | undefined {
-  const [least = 0, most = 59] = ranges[index] ?? [];
+  const [min = 0, max = 59] = ranges[index] ?? [];
   const values = new Set<number>();
   for (const part of field.split(",")) {
     const match = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part);
     if (!match) return undefined;
     const [, first = "", last, stepText] = match;
-    const from = first === "*" ? least : numberOf(first, index);
+    const from = first === "*" ? min : numberOf(first, index);
     const step = Number(stepText ?? 1);
     const only = stepText === undefined && first !== "*";
-    const to = last !== undefined ? numberOf(last, index) : only ? from : most;
-    if (from === undefined || to === undefined || from < least || to > most || from > to || step < 1)
+    const to = last !== undefined ? numberOf(last, index) : only ? from : max;
+    if (from === undefined || to === undefined || from < min || to > max || from > to || step < 1)
       return undefined;
     for (let value = from; value <= to; value += step) values.add(value);
   }
@@ -61,10 +61,10 @@ function numberOf(text: string, index: number): number | undefined {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A schedule that has not come for so long never does: the 30th of February. */
+/** A schedule without a time in eight years has none: the 30th of February. */
 const MAX_DAYS_AHEAD = 366 * 8;
 
-/** The next times after a moment, milliseconds since the epoch; fewer when it does not come so often before `untilMs`. */
+/** The next `count` times between two moments, both excluded, in milliseconds since the epoch. */
 export function nextTimes(
   cron: Cron,
   afterMs: number,

@@ -1,10 +1,10 @@
 /**
- * Settings of an index, each as it is when nobody says otherwise: those that version 10.4.2 shows of a fresh index. What `indexes.conf`
- * leaves to the machine (`auto`) it shows as a number.
+ * Default settings of an index, as version 10.4.2 shows a fresh index. Where `indexes.conf` has `auto`, the vendor may show the number
+ * that the machine chose.
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import type { SettingValue } from "./typed.ts";
+import type { SettingValue } from "./values.ts";
 
 export const indexDefaults = lookupTable<SettingValue>({
   allowBulkDataMove: false,
@@ -100,7 +100,7 @@ export const indexDefaults = lookupTable<SettingValue>({
   zstdCompressionStrategy: null,
 });
 
-/** What the product's own indexes have set, by their names. */
+/** Settings of the product's own indexes, by index. */
 export const shippedIndexes = lookupTable<Readonly<Record<string, string | number>>>({
   _internal: { maxDataSize: 1000, maxHotSpanSecs: 432_000, frozenTimePeriodInSecs: 2_592_000 },
   _introspection: { maxDataSize: 1024, frozenTimePeriodInSecs: 1_209_600 },
@@ -108,7 +108,7 @@ export const shippedIndexes = lookupTable<Readonly<Record<string, string | numbe
   main: { maxMemMB: 20, maxHotIdleSecs: 86_400, maxHotBuckets: 10, maxDataSize: "auto_high_volume" },
 });
 
-/** Folders of those whose folder is not called after them. */
+/** Folders of the indexes whose folder has another name. */
 export const indexFolders = lookupTable<string>({
   _audit: "audit",
   _internal: "_internaldb",

@@ -1,4 +1,4 @@
-/** Spans of time as settings write them: `60`, `30s`, `5m`, `24h`, `2d`. */
+/** Time spans of settings: `60`, `30s`, `5m`, `24h`, `2d`. */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 
 const unitMs = lookupTable<number>({
@@ -14,7 +14,7 @@ const unitMs = lookupTable<number>({
   w: 604_800_000,
 });
 
-/** Milliseconds; `undefined` when it is no span of time. */
+/** Parses a time span to milliseconds; `undefined` for any other text. */
 export function periodMs(text: string): number | undefined {
   const [, number, unit = ""] = /^(\d{1,9})\s*([a-z]*?)s?$/i.exec(text.trim()) ?? [];
   const factor = unitMs[unit.toLowerCase()];

@@ -1,7 +1,7 @@
-/** Settings of a saved search, each as it is when nobody says otherwise: those that version 10.4.2 shows of a fresh one. */
+/** Default settings of a saved search, as version 10.4.2 shows a fresh one. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import type { SettingValue } from "./typed.ts";
+import type { SettingValue } from "./values.ts";
 
 export const savedSearchDefaults = lookupTable<SettingValue>({
   "action.email": false,

@@ -1,4 +1,4 @@
-/** Settings that are secrets: they are kept as the vendor shows them, so that nobody reads them anywhere. */
+/** Secret settings: the world stores their digests only, in the form in which the vendor shows encrypted values. */
 import { createHash } from "node:crypto";
 
 const secret = /(password|secret|pass4symmkey|_token)$/i;
@@ -8,7 +8,7 @@ export function isSecretSetting(name: string): boolean {
   return secret.test(name);
 }
 
-/** The value of a setting as it is kept: a secret's digest, marked as the vendor marks what it has encrypted. */
+/** Replaces the value of a secret setting by its digest, marked like the vendor's encrypted values. */
 export function sealSecret(name: string, value: string): string {
   if (value === "" || !isSecretSetting(name) || value.startsWith(sealedMark)) return value;
   return sealedMark + createHash("sha256").update(value).digest("base64");

@@ -1,10 +1,10 @@
 /**
- * What settings are when no configuration says otherwise: stanzas that the product ships and that something here goes by.
- * Values are those of the vendor's own files of 10.2 (`inputs.conf.spec`, `limits.conf`).
+ * Default settings: the shipped stanzas that have an effect in the twin.
+ * Source: the vendor's files of version 10.2 (`inputs.conf.spec`, `limits.conf`).
  */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 
-/** Settings of a stanza, as a configuration file writes them. */
+/** Settings of a stanza, with values as in a configuration file. */
 export type Settings = Readonly<Record<string, string>>;
 
 /** By file and stanza: `limits/http_input`. */

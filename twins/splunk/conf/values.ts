@@ -1,4 +1,4 @@
-/** Reads values as configuration files write them. */
+/** Reads values of configuration files: these are texts, while entries of the API show numbers and booleans too. */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 
 /** Whether a setting is on: `1`, `true`, `t`, `yes`, `y`, in any case. */
@@ -19,4 +19,23 @@ export function sizeBytes(text: string | undefined): number | undefined {
   const [, number, unit = ""] = /^(\d+)\s*([KMG]?B)?$/i.exec(text?.trim() ?? "") ?? [];
   const factor = units[unit.toUpperCase()];
   return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+}
+
+/** A setting as an entry shows it. */
+export type SettingValue = string | number | boolean | null;
+
+/** Converts the text of a setting to the type of its default. */
+export function castSetting(text: string, usual: SettingValue | undefined): SettingValue {
+  if (typeof usual === "boolean") return isOn(text);
+  if (typeof usual === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return text;
+}
+
+/** The defaults overlaid with the given settings, each converted to the type of its default. */
+export function castSettings(
+  defaults: Readonly<Record<string, SettingValue>>,
+  settings: Readonly<Record<string, string>>,
+): Record<string, SettingValue> {
+  const given = Object.entries(settings).map(([name, text]) => [name, castSetting(text, defaults[name])]);
+  return { ...defaults, ...Object.fromEntries(given) };
 }

@@ -1,39 +1,38 @@
-/** The actions of alerts. A webhook is posted; what this twin has nothing to carry out with is said not to be, in words. */
+/** Runs alert actions. The twin supports the webhook; it records that other actions were not carried out, and why. */
 
 import { lookupTable, ownValue } from "@offhook/platform/base/lookup-table";
 import { hostOf, postWebhook } from "@offhook/platform/client/webhook";
 import { actionDefaults } from "../conf/action-defaults.ts";
-import type { SettingValue } from "../conf/typed.ts";
-import { isOn } from "../conf/values.ts";
+import { isOn, type SettingValue } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
 import { displayValue } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import type { AlertActionRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { ttlS } from "./run-request.ts";
+import { resolveTtlS } from "./run-request.ts";
 import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { mayCall } from "./webhook-hosts.ts";
 
 type Settings = Readonly<Record<string, SettingValue>>;
 
-/** How long a receiver may take. */
-const WEBHOOK_MS = 10_000;
-/** As the product ships it. */
+/** Timeout of a webhook. */
+const WEBHOOK_TIMEOUT_MS = 10_000;
+/** The product's default. */
 const WEBHOOK_TTL = "10p";
 
-/** An alert that has been triggered: of all results, or of one. */
+/** A triggered alert: for all results, or for one. */
 export interface Triggered {
   readonly row: SavedSearchRow;
   readonly settings: Settings;
   readonly job: Job;
-  /** Which of the job's alerts it is. */
+  /** Index of the alert among the job's alerts. */
   readonly number: number;
-  /** The result it is about, the first when it is about all. */
+  /** The result of the alert; the first one when the alert is for all. */
   readonly result: Readonly<Record<string, string>>;
 }
 
-/** Names of the actions that are switched on: by `actions`, or by a setting of each. */
+/** Names of the enabled actions: listed in `actions`, or switched on by a setting `action.<name>`. */
 export function enabledActions(settings: Settings): string[] {
   const listed = String(settings.actions ?? "")
     .split(",")
@@ -45,7 +44,7 @@ export function enabledActions(settings: Settings): string[] {
   return [...new Set([...listed, ...switched])];
 }
 
-/** A row of a result, every value as a text. */
+/** A result as a record of texts. */
 export function resultRecord({ fields, rows }: Rows, index: number): Record<string, string> {
   const row = rows[index];
   return Object.fromEntries(
@@ -56,13 +55,13 @@ export function resultRecord({ fields, rows }: Rows, index: number): Record<stri
   );
 }
 
-/** Carries out what can be, and notes of all what became of them. */
+/** Runs the supported alert actions and records the outcome of each. */
 export async function performActions(twin: SavedSearchTwin, triggered: Triggered): Promise<void> {
   const { row, settings, job, number } = triggered;
   const names = enabledActions(settings);
   extendTtl(twin, triggered, names);
   for (const action of names) {
-    const outcome = action === "webhook" ? await webhook(twin, triggered) : unsupported(action);
+    const outcome = action === "webhook" ? await postAlert(twin, triggered) : unsupportedOutcome(action);
     twin.tables.table("alert_actions").insert({
       name: uniqueName(twin, `${job.sid}_${number}_${action}`),
       saved_search: row.name,
@@ -92,7 +91,7 @@ const unsupportedReasons = lookupTable<string>({
   summary_index: "nothing is written to an index",
 });
 
-function unsupported(action: string): Outcome {
+function unsupportedOutcome(action: string): Outcome {
   const what = unsupportedReasons[action] ?? "there is no program for it";
   return {
     status: "not_carried_out",
@@ -100,12 +99,12 @@ function unsupported(action: string): Outcome {
   };
 }
 
-async function webhook(twin: SavedSearchTwin, triggered: Triggered): Promise<Outcome> {
+async function postAlert(twin: SavedSearchTwin, triggered: Triggered): Promise<Outcome> {
   const { row, settings, job, result } = triggered;
   const url = fillTokens(String(settings["action.webhook.param.url"] ?? "").trim(), triggered);
-  if (url === "") return failed("There is no address: set action.webhook.param.url.");
+  if (url === "") return failure("There is no address: set action.webhook.param.url.");
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    return failed("The address is no http or https address.");
+    return failure("The address is no http or https address.");
   const host = hostOf(url);
   if (!mayCall(url, twin.webhookHosts)) {
     const detail = `The host ${host} is not called: this twin posts to this machine alone, and to the hosts that its config names in webhook_hosts.`;
@@ -124,28 +123,28 @@ async function webhook(twin: SavedSearchTwin, triggered: Triggered): Promise<Out
     headers: {},
     userAgent: `Splunk/${SERVER_GUID}`,
     body,
-    timeoutMs: WEBHOOK_MS,
+    timeoutMs: WEBHOOK_TIMEOUT_MS,
     signal: twin.ending,
   });
   switch (answer.kind) {
     case "answered": {
       const detail = `${host} answered HTTP status ${answer.status}.`;
-      return answer.status >= 200 && answer.status < 300 ? { status: "done", detail } : failed(detail);
+      return answer.status >= 200 && answer.status < 300 ? { status: "done", detail } : failure(detail);
     }
     case "timed-out":
-      return failed(`${host} did not answer within ${answer.afterMs / 1000} seconds.`);
+      return failure(`${host} did not answer within ${answer.afterMs / 1000} seconds.`);
     case "too-large":
-      return failed(`${host} answered with more than ${answer.limitBytes} bytes.`);
+      return failure(`${host} answered with more than ${answer.limitBytes} bytes.`);
     case "failed":
-      return failed(`${host} could not be called: ${answer.reason}.`);
+      return failure(`${host} could not be called: ${answer.reason}.`);
     case "cancelled":
-      return failed("The twin ended before it was answered.");
+      return failure("The twin ended before it was answered.");
   }
 }
 
-const failed = (detail: string): Outcome => ({ status: "failed", detail });
+const failure = (detail: string): Outcome => ({ status: "failed", detail });
 
-/** `$name$`, `$result.host$`: what an address says of the alert. */
+/** Replaces the tokens of an address, such as `$name$` and `$result.host$`. */
 function fillTokens(text: string, { row, job, result }: Triggered): string {
   const known: Readonly<Record<string, string>> = {
     name: row.name,
@@ -162,7 +161,7 @@ function fillTokens(text: string, { row, job, result }: Triggered): string {
   });
 }
 
-/** A job whose alert has triggered is kept as long as its actions say, the longest of them. */
+/** Extends the job's time to live to the longest that the actions of its alert set. */
 function extendTtl(twin: SavedSearchTwin, { row, settings, job }: Triggered, names: readonly string[]): void {
   const texts = names.flatMap((name) => {
     const usual = name === "webhook" ? WEBHOOK_TTL : actionDefaults[`action.${name}.ttl`];
@@ -171,7 +170,7 @@ function extendTtl(twin: SavedSearchTwin, { row, settings, job }: Triggered, nam
   });
   const state = job.row;
   if (texts.length === 0 || state === undefined) return;
-  const seconds = Math.max(...texts.map((text) => ttlS(twin, row, text)));
+  const seconds = Math.max(...texts.map((text) => resolveTtlS(twin, row, text)));
   const finishedMs = Date.parse(state.finished_at ?? state.created_at);
   twin.tables.table("jobs").update(job.sid, {
     ttl_s: seconds,

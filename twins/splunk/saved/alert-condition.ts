@@ -1,13 +1,13 @@
-/** Whether the results of a saved search are what it alerts about. */
-import type { SettingValue } from "../conf/typed.ts";
+/** Evaluates the alert condition of a saved search. */
+import type { SettingValue } from "../conf/values.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 
 export interface AlertSettings {
-  /** What is counted: `always`, `custom`, `number of events`, `number of hosts`, `number of sources`. */
+  /** `always`, `custom`, or what to count: `number of events`, `number of hosts`, `number of sources`. */
   readonly type: string;
   readonly comparator: string;
   readonly threshold: string;
-  /** A search over the results; one row that it finds is enough, whatever is counted. */
+  /** A search over the results; when set it decides alone, and any row it finds triggers the alert. */
   readonly condition: string;
 }
 
@@ -21,43 +21,43 @@ export function alertSettings(settings: Readonly<Record<string, SettingValue>>):
   };
 }
 
-/** What a run came to, as far as alerts go. */
+/** Result of a run, as the condition sees it. */
 export interface RunResult {
   readonly rows: Rows;
-  /** How many rows the run before this one had; 0 when there was none. */
+  /** Number of rows of the previous run; 0 without one. */
   readonly rowsBefore: number;
-  /** How many rows a search over the results finds. */
-  found(search: string): Promise<number>;
+  /** Counts the rows that a search over the results finds. */
+  countMatches(search: string): Promise<number>;
 }
 
 export async function isTriggered(settings: AlertSettings, run: RunResult): Promise<boolean> {
   const { type, condition } = settings;
-  if (condition !== "") return (await run.found(condition)) > 0;
+  if (condition !== "") return (await run.countMatches(condition)) > 0;
   switch (type) {
     case "always":
       return true;
     case "number of events":
       return compare(settings, run.rows.rows.length, run.rowsBefore);
     case "number of hosts":
-      return compare(settings, distinct(run.rows, "host"), 0);
+      return compare(settings, countDistinct(run.rows, "host"), 0);
     case "number of sources":
-      return compare(settings, distinct(run.rows, "source"), 0);
+      return compare(settings, countDistinct(run.rows, "source"), 0);
     default:
       return false;
   }
 }
 
-function distinct({ fields, rows }: Rows, field: string): number {
+function countDistinct({ fields, rows }: Rows, field: string): number {
   const place = fields.findIndex(({ name }) => name === field);
   const values = rows.flatMap((row) => row[place] ?? []);
   return new Set(values.map(String)).size;
 }
 
 function compare({ comparator, threshold }: AlertSettings, value: number, before: number): boolean {
-  const share = /%\s*$/.test(threshold) || / perc$/.test(comparator);
+  const isPercent = /%\s*$/.test(threshold) || / perc$/.test(comparator);
   const limit = Number.parseFloat(threshold);
   if (Number.isNaN(limit)) return false;
-  const change = share ? (before === 0 ? 0 : ((value - before) / before) * 100) : value - before;
+  const change = isPercent ? (before === 0 ? 0 : ((value - before) / before) * 100) : value - before;
   switch (comparator) {
     case "greater than":
       return value > limit;

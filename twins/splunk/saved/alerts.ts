@@ -1,8 +1,7 @@
-/** What becomes of a run that is to trigger its actions: an alert that is fired, and its actions, unless it is held back. */
+/** Fires the alerts of a run: checks the condition and the suppression, lists the alert and runs its actions. */
 
 import { periodMs } from "../conf/period.ts";
-import type { SettingValue } from "../conf/typed.ts";
-import { isOn } from "../conf/values.ts";
+import { isOn, type SettingValue } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
 import { searchResults } from "../jobs/search-results.ts";
 import type { Rows } from "../spl/relation/rows.ts";
@@ -15,22 +14,22 @@ import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { settingsOf } from "./settings.ts";
 
 const DAY_MS = 86_400_000;
-/** Alerts that one run fires at most. */
+/** Maximum of alerts that one run fires. */
 const MAX_ALERTS_PER_RUN = 1_000;
-/** The key of what holds back a saved search as a whole. */
+/** The suppression key for all alerts of a saved search. */
 export const WHOLE_SEARCH = "";
 
-/** What a run has come to. */
+/** Outcome of a run, as far as alerts go. */
 export interface AlertOutcome {
-  /** Whether what it alerts about was there. */
+  /** Whether the alert condition was met. */
   readonly triggered: boolean;
-  /** Whether all of its alerts were held back. */
+  /** Whether all alerts were suppressed. */
   readonly suppressed: boolean;
 }
 
-const nothing: AlertOutcome = { triggered: false, suppressed: false };
+const notTriggered: AlertOutcome = { triggered: false, suppressed: false };
 
-/** Fires what a run that is over has to be alerted about. */
+/** Waits for a run and fires its alerts. */
 export async function fireAlerts(
   twin: SavedSearchTwin,
   dispatched: SavedSearchRow,
@@ -40,7 +39,7 @@ export async function fireAlerts(
   const { tables, clock, jobs } = twin;
   const row = tables.table("saved_searches").get(ownedKey(dispatched));
   const { rows } = job;
-  if (row === undefined || rows === undefined || job.row?.state !== "DONE") return nothing;
+  if (row === undefined || rows === undefined || job.row?.state !== "DONE") return notTriggered;
   const settings = settingsOf(row);
   const [before] = jobs
     .list()
@@ -51,36 +50,36 @@ export async function fireAlerts(
   const triggered = await isTriggered(alertSettings(settings), {
     rows,
     rowsBefore: before?.row?.result_count ?? 0,
-    async found(search) {
+    async countMatches(search) {
       const found = await searchResults(job, { rows, isEvents: job.isEvents }, search, twin.ending);
       return found.rows.rows.length;
     },
   });
-  if (!triggered) return nothing;
+  if (!triggered) return notTriggered;
   const tracked = isTracked(settings);
   let fired = 0;
   for (const [number, key] of suppressionKeys(settings, rows).entries()) {
     if (twin.ending.aborted) break;
     const nowMs = clock.now();
-    // What one result is alerted about may hold back what follows.
+    // An alert about one result may suppress those about later ones.
     const current = tables.table("saved_searches").get(ownedKey(row)) ?? row;
     if (suppressedUntilMs(current, key, nowMs) !== undefined) continue;
     if (tracked) tables.table("fired_alerts").insert(alertRow(current, settings, job, number, nowMs));
-    hold(twin, current, settings, key, nowMs);
+    suppressNext(twin, current, settings, key, nowMs);
     fired++;
     await performActions(twin, { row: current, settings, job, number, result: resultRecord(rows, number) });
   }
   return { triggered: true, suppressed: fired === 0 };
 }
 
-/** `auto` tracks what an action is there for, unless it always triggers. */
+/** Whether the alert is listed; `auto` lists one that has an action and a condition. */
 function isTracked(settings: Readonly<Record<string, SettingValue>>): boolean {
   const track = String(settings["alert.track"] ?? "");
   if (track !== "auto") return isOn(track);
   return enabledActions(settings).length > 0 && settings.alert_type !== "always";
 }
 
-/** One for all results, or one for each of them: by the values of the fields that alerts are held back by. */
+/** The suppression keys of a run's alerts: one for all results, or one per result by the values of the suppression fields. */
 function suppressionKeys(settings: Readonly<Record<string, SettingValue>>, { fields, rows }: Rows): string[] {
   if (settings["alert.digest_mode"] !== false) return [WHOLE_SEARCH];
   const names = String(settings["alert.suppress.fields"] ?? "")
@@ -120,8 +119,8 @@ function severityOf(value: SettingValue | undefined): number {
   return Number.isInteger(severity) && severity >= 1 && severity <= 6 ? severity : 3;
 }
 
-/** Holds back the alerts that follow, where that is wanted: of the saved search, and of all in its group. */
-function hold(
+/** Suppresses further alerts for the set period: of the saved search, and of all in its group. */
+function suppressNext(
   { tables }: SavedSearchTwin,
   row: SavedSearchRow,
   settings: Readonly<Record<string, SettingValue>>,
@@ -132,37 +131,37 @@ function hold(
   if (period === undefined || !isOn(String(settings["alert.suppress"] ?? ""))) return;
   const group = String(settings["alert.suppress.group_name"] ?? "");
   const table = tables.table("saved_searches");
-  const held = table
+  const suppressed = table
     .all()
     .filter(
       (one) =>
         ownedKey(one) === ownedKey(row) ||
         (group !== "" && one.owner === row.owner && one.settings["alert.suppress.group_name"] === group),
     );
-  for (const one of held) {
+  for (const one of suppressed) {
     const until = new Date(nowMs + period).toISOString();
     table.update(ownedKey(one), { suppressed_until: { ...one.suppressed_until, [key]: until } });
   }
 }
 
-/** Until when alerts of a key are held back; `undefined`: they are not. */
+/** End of the suppression of a key; `undefined`: not suppressed. */
 export function suppressedUntilMs(row: SavedSearchRow, key: string, nowMs: number): number | undefined {
   const untils = [WHOLE_SEARCH, key].map((one) => Date.parse(row.suppressed_until[one] ?? ""));
   const until = Math.max(...untils.filter((ms) => ms > nowMs));
   return Number.isFinite(until) ? until : undefined;
 }
 
-/** Whether an alert is one that runs of the saved search have fired. */
+/** Whether a run of the saved search fired the alert. */
 export function isAlertOf({ name, owner, app }: SavedSearchRow, alert: FiredAlertRow): boolean {
   return alert.saved_search === name && alert.owner === owner && alert.app === app;
 }
 
-/** Whether a job is a run of the saved search; whose that is is not known of jobs of older snapshots. */
+/** Whether a job is a run of the saved search. Jobs of older snapshots do not have its owner. */
 export function isRunOf({ name, owner, app }: SavedSearchRow, job: JobRow): boolean {
   return job.saved_search === name && job.app === app && (job.saved_search_owner ?? owner) === owner;
 }
 
-/** The alerts of a saved search, or of all, that have not expired; the latest first. */
+/** The alerts of one or all saved searches that have not expired, the latest first. */
 export function firedAlerts(
   { tables, clock }: SavedSearchTwin,
   savedSearch?: SavedSearchRow,

@@ -1,21 +1,21 @@
-/** When saved searches are to run. */
+/** Due times of saved searches. */
 
 import { type Cron, nextTimes, parseCron } from "../conf/cron.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** How far back a time is looked for, the shortest first; a schedule that has not come for so long never does. */
+/** How far back to look for a time, the shortest span first; a schedule without a time in the longest one has none. */
 const lookbacksMs = [HOUR_MS, DAY_MS, 31 * DAY_MS, 366 * DAY_MS, 8 * 366 * DAY_MS];
-/** As many times as there are minutes in the second of these. */
+/** Minutes of a day, both ends included: the most times of a schedule within the second span. */
 const MAX_TIMES = 1_441;
 
-/** The schedule it runs by; `undefined`: by none. */
+/** The schedule of a saved search; `undefined`: it has none, or is disabled. */
 export function scheduleOf(row: SavedSearchRow): Cron | undefined {
   return row.is_scheduled && !row.disabled ? parseCron(row.cron_schedule) : undefined;
 }
 
-/** When it is to run next, of what is after a moment: at the time it was put to, else by its schedule. */
+/** The next run after a moment: the rescheduled one if any, else by the schedule. */
 export function nextRunMs(row: SavedSearchRow, afterMs: number, timeZone: string): number | undefined {
   const cron = scheduleOf(row);
   if (cron === undefined) return undefined;
@@ -24,7 +24,7 @@ export function nextRunMs(row: SavedSearchRow, afterMs: number, timeZone: string
   return nextTimes(cron, afterMs, 1, timeZone)[0];
 }
 
-/** The last time of a schedule from one moment until another, both included. */
+/** The last time of a schedule between two moments, both included. */
 export function lastTimeMs(
   cron: Cron,
   fromMs: number,
@@ -39,7 +39,7 @@ export function lastTimeMs(
   return undefined;
 }
 
-/** How long it is between two runs; `undefined` when it runs no more than once. */
+/** Time between the next two runs; `undefined` with fewer than two. */
 export function schedulePeriodMs(row: SavedSearchRow, nowMs: number, timeZone: string): number | undefined {
   const cron = scheduleOf(row);
   const [first, second] = cron === undefined ? [] : nextTimes(cron, nowMs, 2, timeZone);

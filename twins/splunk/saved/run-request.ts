@@ -1,4 +1,4 @@
-/** What a saved search is run with: its own settings, and before them what a request says. */
+/** Builds the job request of a saved search; arguments of the request override its settings. */
 import { createHash } from "node:crypto";
 import { DEFAULT_TTL_S, type JobRequest } from "../jobs/job-request.ts";
 import { defaultLimits } from "../spl/context/search-context.ts";
@@ -10,34 +10,35 @@ import { schedulePeriodMs } from "./due-times.ts";
 import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { settingsOf } from "./settings.ts";
 
-/** The longest that a job is kept. */
+/** Longest time to live of a job. */
 export const MAX_TTL_S = 315_360_000;
 
 export interface SavedRun {
   readonly row: SavedSearchRow;
   readonly owner: string;
   readonly rights: Pick<Rights, "srchJobsQuota" | "srchDiskQuotaMb">;
-  /** What the sid begins with: whose it is, and by whom it was started. */
+  /** Beginning of the sid: the owner, and who started the run. */
   readonly sidStem: string;
-  /** What the sid says that it was at; `now` of the search, if that is not the sandbox's clock. */
+  /** Time of the run in its sid. */
   readonly atMs: number;
+  /** `now` of the search; `undefined`: the sandbox's clock. */
   readonly nowMs: number | undefined;
-  /** The arguments of the request, by name; they stand before what is saved. */
+  /** Arguments of the request, by name; they override the saved settings. */
   readonly given: Readonly<Record<string, string>>;
-  /** As the job keeps them. */
+  /** The arguments as the job shows them. */
   readonly request: JobRequest["given"];
-  /** @throws what is said of a range that is none */
+  /** @throws the caller's error for an invalid range */
   range(setting: (name: string) => string | undefined): TimeRange;
 }
 
-/** A setting of a run: what the request says of it, else what is saved. */
+/** Makes a reader of `dispatch.` settings: the request's argument, else the saved one. */
 function settingReader({ row, given }: Pick<SavedRun, "row" | "given">) {
   const settings = settingsOf(row);
   return (name: string): string | undefined =>
     given[`dispatch.${name}`] || textOf(settings[`dispatch.${name}`]);
 }
 
-export function savedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequest {
+export function buildSavedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequest {
   const { row, owner, rights, nowMs, given } = run;
   const setting = settingReader(run);
   const number = (name: string, usual: number) => {
@@ -56,7 +57,7 @@ export function savedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequest {
     nowMs,
     maxCount: Math.min(number("max_count", defaultLimits.maxResultRows), defaultLimits.maxResultRows) || 1,
     maxTimeS: number("max_time", 0),
-    ttlS: Math.min(ttlS(twin, row, setting("ttl")), MAX_TTL_S),
+    ttlS: Math.min(resolveTtlS(twin, row, setting("ttl")), MAX_TTL_S),
     statusBuckets: number("buckets", 0),
     priority: 5,
     quota: rights.srchJobsQuota,
@@ -68,7 +69,7 @@ export function savedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequest {
   };
 }
 
-/** What a run cannot do here, in words; `undefined`: nothing. */
+/** Names a setting that the twin does not support; `undefined`: none. */
 export function unservedSetting(run: Pick<SavedRun, "row" | "given">): string | undefined {
   const setting = settingReader(run);
   for (const name of ["index_earliest", "index_latest"]) {
@@ -83,8 +84,8 @@ export function unservedSetting(run: Pick<SavedRun, "row" | "given">): string | 
   return undefined;
 }
 
-/** Seconds that a run is kept: `600`, or `2p` for twice the time between two runs of its schedule. */
-export function ttlS(
+/** Resolves a time to live to seconds: `600`, or `2p` for two periods of the schedule. */
+export function resolveTtlS(
   { clock, timeZone }: Pick<SavedSearchTwin, "clock" | "timeZone">,
   row: SavedSearchRow,
   text = "",
@@ -100,7 +101,7 @@ function textOf(value: unknown): string | undefined {
   return value === undefined || value === null || value === "" ? undefined : String(value);
 }
 
-/** `$args.x$` and `$x$` stand for the arguments `args.x`. */
+/** Replaces `$args.x$` and `$x$` by the argument `args.x`. */
 function fillArguments(
   { search, settings }: SavedSearchRow,
   given: Readonly<Record<string, string>>,
@@ -114,7 +115,7 @@ function fillArguments(
   return text;
 }
 
-/** `<stem>__<app>__RMD5<hash>_at_<epoch>_<n>`, of which there is none yet. */
+/** Makes an unused sid: `<stem>__<app>__RMD5<hash>_at_<epoch>_<n>`. */
 export function newSavedSid(
   { jobs, tables }: Pick<SavedSearchTwin, "jobs" | "tables">,
   { row, sidStem, atMs }: Pick<SavedRun, "row" | "sidStem" | "atMs">,
@@ -127,5 +128,5 @@ export function newSavedSid(
   return `${stem}_${number}`;
 }
 
-/** What the sids of the scheduler's jobs begin with. */
+/** Prefix of the sids of the scheduler's jobs. */
 export const SCHEDULER = "scheduler__";

@@ -1,4 +1,4 @@
-/** One run of a saved search by its schedule: in its owner's name, with the time it was scheduled for as its now. */
+/** Runs a saved search for its schedule, in its owner's name and with the scheduled time as `now`. */
 import { DiskQuotaReached, TooManySearches } from "../jobs/job-book.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
@@ -7,24 +7,24 @@ import { isSystem, rightsOfAccount } from "../world/access.ts";
 import type { ScheduledRunRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { fireAlerts } from "./alerts.ts";
-import { newSavedSid, type SavedRun, SCHEDULER, savedRequest, unservedSetting } from "./run-request.ts";
+import { buildSavedRequest, newSavedSid, type SavedRun, SCHEDULER, unservedSetting } from "./run-request.ts";
 import type { SavedSearchTwin } from "./saved-search-twin.ts";
 
 type Changes = Partial<Omit<ScheduledRunRow, "name">>;
 
-/** Settles when it is over, and so are the actions of its alerts. */
+/** Resolves when the run and its alert actions are finished. */
 export async function runScheduled(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number): Promise<void> {
-  const name = newSavedSid(twin, stemOf(row, atMs));
-  const refusal = skipReason(twin, row);
-  if (refusal !== undefined) {
-    record(twin, row, atMs, name, { status: "skipped", reason: refusal });
+  const name = newSavedSid(twin, sidParts(row, atMs));
+  const skipped = skipReason(twin, row);
+  if (skipped !== undefined) {
+    record(twin, row, atMs, name, { status: "skipped", reason: skipped });
     return;
   }
   let job: ReturnType<typeof twin.jobs.start>;
   try {
-    // Who sees the saved search sees what its schedule has found.
+    // The results are visible to everyone who sees the saved search.
     const readers = row.sharing === "user" ? [] : ["*"];
-    job = twin.jobs.start({ ...savedRequest(twin, scheduledRun(twin, row, atMs)), readers });
+    job = twin.jobs.start({ ...buildSavedRequest(twin, scheduledRun(twin, row, atMs)), readers });
   } catch (error) {
     const reason = failureReason(error);
     if (reason === undefined) throw error;
@@ -50,14 +50,14 @@ export async function runScheduled(twin: SavedSearchTwin, row: SavedSearchRow, a
   }
 }
 
-/** Notes that a search did not run at a time. */
+/** Records that a scheduled time was skipped. */
 export function recordSkipped(
   twin: SavedSearchTwin,
   row: SavedSearchRow,
   atMs: number,
   reason: string,
 ): void {
-  const name = newSavedSid(twin, stemOf(row, atMs));
+  const name = newSavedSid(twin, sidParts(row, atMs));
   record(twin, row, atMs, name, { status: "skipped", reason });
 }
 
@@ -79,9 +79,9 @@ function record(
   });
 }
 
-const stemOf = (row: SavedSearchRow, atMs: number) => ({ row, sidStem: `${SCHEDULER}${row.owner}`, atMs });
+const sidParts = (row: SavedSearchRow, atMs: number) => ({ row, sidStem: `${SCHEDULER}${row.owner}`, atMs });
 
-/** Why nobody may run it; `undefined`: somebody may. */
+/** Why the search cannot run; `undefined`: it can. */
 function skipReason({ tables }: SavedSearchTwin, row: SavedSearchRow): string | undefined {
   const { owner } = row;
   if (!isSystem(tables, owner)) {
@@ -100,7 +100,7 @@ function scheduledRun(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number):
     ? { srchJobsQuota: 0, srchDiskQuotaMb: 0 }
     : rightsOfAccount(tables, row.owner);
   return {
-    ...stemOf(row, atMs),
+    ...sidParts(row, atMs),
     owner: row.owner,
     rights,
     nowMs: atMs,
@@ -119,7 +119,7 @@ function scheduledRun(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number):
   };
 }
 
-/** What is wrong with a search, in words; `undefined`: nothing is wrong with the search. */
+/** Words the failure of a search; `undefined` for any other error. */
 function failureReason(error: unknown): string | undefined {
   if (error instanceof SplError || error instanceof InvalidTime) return error.message;
   if (error instanceof TooManySearches)

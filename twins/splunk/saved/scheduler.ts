@@ -1,6 +1,6 @@
 /**
- * Runs saved searches by their schedules, on the sandbox's clock: when it comes to a time by itself, or is set past it. As splunkd, a
- * search of `realtime_schedule` runs for the latest of the times that have passed, and any other for each of them.
+ * Runs saved searches by their schedules on the sandbox's clock, whether the clock reaches a time or is set past it. Like splunkd, it
+ * runs a search with `realtime_schedule` for the latest missed time only, and any other search for each missed time.
  */
 import type { MovingClock } from "@offhook/platform/base/clock";
 import type { Key } from "@offhook/platform/world/table";
@@ -11,18 +11,18 @@ import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { recordSkipped, runScheduled } from "./scheduled-run.ts";
 import { settingsOf } from "./settings.ts";
 
-/** The longest that a timer takes. */
+/** Longest delay of a Node timer. */
 const MAX_TIMER_MS = 2_147_483_647;
-/** Times that a search catches up with. */
+/** Missed times that a search catches up on. */
 const MAX_MISSED_RUNS = 1_000;
-/** Scheduled searches at a time; beyond, times are skipped, or wait. */
+/** Scheduled searches that run at a time; beyond that, runs are skipped or wait. */
 const MAX_RUNNING = 50;
 
 interface Entry {
-  /** By what its times were found. */
+  /** The schedule that `nextMs` was computed from. */
   schedule: string | undefined;
   nextMs: number | undefined;
-  /** How many of its runs are at work, and how many there have been. */
+  /** Number of runs at work, and of all runs so far. */
   running: number;
   runs: number;
 }
@@ -34,7 +34,7 @@ export class Scheduler {
   readonly #working = new Set<Promise<void>>();
   readonly #unwatch: readonly (() => void)[];
   #timer: NodeJS.Timeout | undefined;
-  #isAsked = false;
+  #isCheckScheduled = false;
   #seenMs: number;
   #stopped = false;
 
@@ -43,17 +43,17 @@ export class Scheduler {
     this.#clock = clock;
     this.#seenMs = clock.now();
     this.#unwatch = [
-      clock.watch(() => this.#ask()),
+      clock.watch(() => this.#scheduleCheck()),
       twin.tables.watch(({ table, change }) => {
-        // Another world: nothing of it is late.
+        // The tables were replaced: no time of the new schedules is overdue.
         if (change === "reset") this.#entries.clear();
-        if (change === "reset" || table === "saved_searches") this.#ask();
+        if (change === "reset" || table === "saved_searches") this.#scheduleCheck();
       }),
     ];
-    this.#ask();
+    this.#scheduleCheck();
   }
 
-  /** Begins nothing any more. @returns settles when what it has begun is over, which the end of its jobs is for */
+  /** Starts no more runs. Resolves when the running ones end; the caller ends their jobs. */
   stop(): Promise<unknown> {
     this.#stopped = true;
     for (const end of this.#unwatch) end();
@@ -61,35 +61,35 @@ export class Scheduler {
     return Promise.allSettled(this.#working);
   }
 
-  /** Looks once for all that happens at once. */
-  #ask(): void {
-    if (this.#isAsked || this.#stopped) return;
-    this.#isAsked = true;
+  /** Schedules one check for all changes of the same turn of the event loop. */
+  #scheduleCheck(): void {
+    if (this.#isCheckScheduled || this.#stopped) return;
+    this.#isCheckScheduled = true;
     queueMicrotask(() => {
-      this.#isAsked = false;
-      if (!this.#stopped) this.#look();
+      this.#isCheckScheduled = false;
+      if (!this.#stopped) this.#check();
     });
   }
 
-  #look(): void {
+  #check(): void {
     const nowMs = this.#clock.now();
-    // Set back, it comes to its times again.
+    // The clock was set back: its times come again.
     if (nowMs < this.#seenMs) for (const entry of this.#entries.values()) entry.schedule = undefined;
     this.#seenMs = nowMs;
     const rows = this.#twin.tables.table("saved_searches").all().filter(scheduleOf);
     const keys = new Set(rows.map(ownedKey));
     for (const key of this.#entries.keys()) if (!keys.has(key)) this.#entries.delete(key);
     for (const row of rows) {
-      const entry = this.#entryOf(row, nowMs);
+      const entry = this.#track(row, nowMs);
       while (entry.nextMs !== undefined && entry.nextMs <= nowMs) {
-        if (!this.#begin(row, entry, entry.nextMs, nowMs)) break;
+        if (!this.#startDue(row, entry, entry.nextMs, nowMs)) break;
       }
     }
-    this.#wait();
+    this.#armTimer();
   }
 
-  /** A schedule that is new has its first time after now. */
-  #entryOf(row: SavedSearchRow, nowMs: number): Entry {
+  /** The entry of a saved search; a new schedule has its first time after now. */
+  #track(row: SavedSearchRow, nowMs: number): Entry {
     const schedule = `${row.cron_schedule}\n${row.rescheduled_to ?? ""}`;
     const entry = this.#entries.get(ownedKey(row)) ?? {
       schedule: undefined,
@@ -104,17 +104,18 @@ export class Scheduler {
     return entry;
   }
 
-  /** @returns whether the time is done with: a continuous schedule waits for the run before */
-  #begin(row: SavedSearchRow, entry: Entry, dueMs: number, nowMs: number): boolean {
+  /** Starts or skips the run of a due time. @returns false when a continuous schedule has to wait for a previous run */
+  #startDue(row: SavedSearchRow, entry: Entry, dueMs: number, nowMs: number): boolean {
     const { timeZone } = this.#twin;
     const settings = settingsOf(row);
-    const most = Number(settings.max_concurrent) || 1;
-    const isBusy = entry.running >= most || this.#working.size >= MAX_RUNNING;
+    const maxConcurrent = Number(settings.max_concurrent) || 1;
+    const isAtOwnLimit = entry.running >= maxConcurrent;
+    const isBusy = isAtOwnLimit || this.#working.size >= MAX_RUNNING;
     const cron = scheduleOf(row);
     if (settings.realtime_schedule !== false) {
       const atMs = (cron && lastTimeMs(cron, dueMs, nowMs, timeZone)) ?? dueMs;
-      this.#goOn(row, entry, dueMs, nowMs);
-      if (isBusy) recordSkipped(this.#twin, row, atMs, busy(entry.running >= most));
+      this.#advance(row, entry, dueMs, nowMs);
+      if (isBusy) recordSkipped(this.#twin, row, atMs, isAtOwnLimit ? SEARCH_BUSY : INSTANCE_BUSY);
       else this.#run(row, entry, atMs, Number(settings.run_n_times));
       return true;
     }
@@ -122,17 +123,17 @@ export class Scheduler {
     const periodMs = schedulePeriodMs(row, dueMs - 1, timeZone) ?? 0;
     const firstMs = nowMs - MAX_MISSED_RUNS * periodMs;
     if (periodMs > 0 && dueMs < firstMs) {
-      this.#goOn(row, entry, dueMs, firstMs);
+      this.#advance(row, entry, dueMs, firstMs);
       recordSkipped(this.#twin, row, dueMs, `Later times than the ${MAX_MISSED_RUNS} latest are skipped.`);
       return true;
     }
-    this.#goOn(row, entry, dueMs, dueMs);
+    this.#advance(row, entry, dueMs, dueMs);
     this.#run(row, entry, dueMs, Number(settings.run_n_times));
     return true;
   }
 
-  /** Its next time is after a moment; a time that it was put to has come. */
-  #goOn(row: SavedSearchRow, entry: Entry, dueMs: number, afterMs: number): void {
+  /** Computes the next time after a moment, and clears a rescheduled time that has come. */
+  #advance(row: SavedSearchRow, entry: Entry, dueMs: number, afterMs: number): void {
     entry.nextMs = nextRunMs({ ...row, rescheduled_to: null }, afterMs, this.#twin.timeZone);
     if (row.rescheduled_to === null || Date.parse(row.rescheduled_to) > dueMs) return;
     entry.schedule = `${row.cron_schedule}\n`;
@@ -150,29 +151,28 @@ export class Scheduler {
       .finally(() => {
         entry.running--;
         this.#working.delete(work);
-        this.#ask();
+        this.#scheduleCheck();
       });
     this.#working.add(work);
   }
 
-  /** Until the first of the next times, if the clock goes there by itself. */
-  #wait(): void {
+  /** Sets a timer for the earliest next time, if the clock moves on by itself. */
+  #armTimer(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const nowMs = this.#clock.now();
-    // What is late already waits for a run to end.
+    // Overdue times wait for a run to end, not for the clock.
     const times = [...this.#entries.values()].flatMap(({ nextMs }) =>
       nextMs === undefined || nextMs <= nowMs ? [] : [nextMs],
     );
     if (times.length === 0) return;
     const realMs = this.#clock.realMsUntil(times.reduce((least, one) => Math.min(least, one)));
     if (realMs === undefined) return;
-    this.#timer = setTimeout(() => this.#ask(), Math.min(Math.ceil(realMs), MAX_TIMER_MS)).unref();
+    this.#timer = setTimeout(() => this.#scheduleCheck(), Math.min(Math.ceil(realMs), MAX_TIMER_MS)).unref();
   }
 }
 
-function busy(ofItself: boolean): string {
-  return ofItself
-    ? "The maximum number of concurrent running jobs for this historical scheduled search on this instance has been reached."
-    : "The maximum number of concurrent historical scheduled searches on this instance has been reached.";
-}
+const SEARCH_BUSY =
+  "The maximum number of concurrent running jobs for this historical scheduled search on this instance has been reached.";
+const INSTANCE_BUSY =
+  "The maximum number of concurrent historical scheduled searches on this instance has been reached.";

@@ -1,19 +1,19 @@
-/** The settings of a saved search, each as it is when nobody says otherwise, or as the row has it. */
+/** Settings of saved searches, with their defaults. */
 
 import { savedSearchDefaults } from "../conf/saved-search-defaults.ts";
-import { castSettings, type SettingValue } from "../conf/typed.ts";
+import { castSettings, type SettingValue } from "../conf/values.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 
 /**
  * All settings of a saved search, as an entry shows them.
- * @param usual what is shown beside its own: the settings of actions too, for who asks for them
+ * @param defaults also those of alert actions, for a request with `listDefaultActionArgs`
  */
 export function settingsOf(
   row: SavedSearchRow,
-  usual: Readonly<Record<string, SettingValue>> = savedSearchDefaults,
+  defaults: Readonly<Record<string, SettingValue>> = savedSearchDefaults,
 ): Record<string, SettingValue> {
   return {
-    ...castSettings(usual, row.settings),
+    ...castSettings(defaults, row.settings),
     cron_schedule: row.cron_schedule,
     description: row.description,
     disabled: row.disabled,

@@ -6,7 +6,7 @@ import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import { describe, expect, test } from "vitest";
 import { periodMs } from "../conf/period.ts";
 import { sizeBytes } from "../conf/values.ts";
-import { ttlS } from "../saved/run-request.ts";
+import { resolveTtlS } from "../saved/run-request.ts";
 import { printf } from "../spl/eval/functions/printf.ts";
 import { isNumeral } from "../spl/relation/typed.ts";
 import { isLike } from "../spl/relation/wildcards.ts";
@@ -55,7 +55,7 @@ describe("a long text takes as long as it is long:", () => {
 
   test("blanks within how long a run is kept", () => {
     const row = createTables().table("saved_searches").insert({ name: "n", search: "s" });
-    expectLinearTime(() => ttlS({ clock: liveClock, timeZone: "UTC" }, row, `1${many(" ")}!`));
+    expectLinearTime(() => resolveTtlS({ clock: liveClock, timeZone: "UTC" }, row, `1${many(" ")}!`));
   });
 
   test.each([

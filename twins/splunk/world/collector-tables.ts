@@ -2,20 +2,20 @@
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
-import { findInvalid } from "../conf/forms.ts";
-import { indexForms } from "../conf/index-forms.ts";
+import { findInvalid } from "../conf/formats.ts";
+import { indexFormats } from "../conf/index-formats.ts";
 
 /** What an index may be called: `_` before the name is the platform's own. */
 export const indexName = z
   .string()
   .regex(/^[a-z0-9_][a-z0-9_-]{0,79}$/, "must be the name of an index: lower-case letters, digits, _ and -");
 
-/** Each is known to `indexes.conf`, and of the form that it has there. */
+/** Each is known to `indexes.conf`, and of the format that it has there. */
 const indexSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {
-  const unknown = Object.keys(settings).find((name) => !Object.hasOwn(indexForms, name));
+  const unknown = Object.keys(settings).find((name) => !Object.hasOwn(indexFormats, name));
   if (unknown !== undefined) context.addIssue(`${unknown} is no setting of an index`);
-  const wrong = findInvalid(indexForms, settings);
-  if (wrong !== undefined) context.addIssue(`${wrong.name} must be ${wrong.form.what}`);
+  const wrong = findInvalid(indexFormats, settings);
+  if (wrong !== undefined) context.addIssue(`${wrong.name} must be ${wrong.format.description}`);
 });
 
 const indexes = defineTable({

@@ -10,7 +10,6 @@ import type { ColumnValue } from "@offhook/log-store/store/column-value";
 import { MAX_FIELDS } from "@offhook/log-store/store/document-fitter";
 import type { FieldValue, Shape, Shapes } from "@offhook/log-store/store/fitted-document";
 import type { DocumentWrite } from "@offhook/log-store/store/log-store";
-import { IsoTimes } from "./iso-times.ts";
 import type { NewEvent } from "./new-event.ts";
 
 /** The names under which an event has its time, when it was indexed, its text and where it comes from. */
@@ -64,7 +63,7 @@ export class EventDocuments {
 
   of(event: NewEvent): DocumentWrite {
     const { raw, timeMicros, index, host, source, sourcetype } = event;
-    const time = this.#hasTimes ? this.#times.of(timeMicros) : String(timeMicros / 1e6);
+    const time = this.#hasTimes ? this.#times.format(timeMicros) : String(timeMicros / 1e6);
     const moment = this.#hasTimes ? BigInt(timeMicros) : time;
     const values: FieldValue[] = [moment, this.#indexTime, raw, host, source, sourcetype];
     // Put together all at once: a text to which pieces are added is kept in pieces.
@@ -178,4 +177,28 @@ function heldBy(target: Coercion, texts: readonly string[]): ColumnValue[] | und
     values.push(coerced.value);
   }
   return values;
+}
+
+/** Writes times as ISO 8601, and reuses the text of the second: consecutive events mostly share it. */
+class IsoTimes {
+  #second = Number.NaN;
+  /** Up to the point behind the second. */
+  #text = "";
+
+  /** @param micros since 1970, in the years -271821 to 275760 */
+  format(micros: number): string {
+    const second = Math.floor(micros / 1_000_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#text = new Date(second * 1000).toISOString().slice(0, -"000Z".length);
+    }
+    const rest = micros - second * 1_000_000;
+    const ms = Math.floor(rest / 1000);
+    const finer = rest - ms * 1000;
+    return `${this.#text}${threeDigits(ms)}${finer === 0 ? "" : threeDigits(finer)}Z`;
+  }
+}
+
+function threeDigits(number: number): string {
+  return number < 10 ? `00${number}` : number < 100 ? `0${number}` : String(number);
 }

@@ -3,8 +3,7 @@
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
 import { rowProblem } from "../conf/check-saved-search.ts";
-import { savedSearchForms } from "../conf/saved-search-forms.ts";
-import { isSetting } from "../conf/saved-search-names.ts";
+import { isSetting, savedSearchFormats } from "../conf/saved-search-formats.ts";
 import { appColumn, ownedWithin, ownerColumn } from "./ownership.ts";
 
 /** Each is known to `savedsearches.conf`, and of the form that it has there. */
@@ -17,11 +16,11 @@ const settings = z.record(z.string(), z.string()).superRefine((given, context) =
 
 /** A column of its own for a setting. Nothing is what it is when nobody says otherwise. */
 const ofForm = (name: string, alsoTakes = (_value: string) => false) => {
-  const form = savedSearchForms[name];
+  const format = savedSearchFormats[name];
   return z.string().superRefine((value, context) => {
     const given = value.trim();
-    if (given === "" || form === undefined || form.takes(given, {}) || alsoTakes(given)) return;
-    context.addIssue(`must be ${form.what}`);
+    if (given === "" || format === undefined || format.accepts(given, {}) || alsoTakes(given)) return;
+    context.addIssue(`must be ${format.description}`);
   });
 };
 const schedule = ofForm("cron_schedule");

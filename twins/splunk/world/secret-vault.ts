@@ -1,22 +1,21 @@
 /**
- * The clear text of secrets that the API hands out to who may see them: tokens of the event collector, passwords that are kept for apps.
- * The world has their digests alone, so that no snapshot carries one; only this process can turn a digest back, and loading a
- * snapshot into the running twin loses none.
+ * The clear text of the secrets that the API shows to authorized users: collector tokens and the passwords of apps. Rows and snapshots
+ * have digests only; this process alone can reveal them, also after a snapshot is loaded.
  */
 import { sha256 } from "./seed.ts";
 
 const MAX_SECRETS = 20_000;
 
 export class SecretVault {
-  /** By digest, longest unused first. */
+  /** By digest, the oldest first. */
   readonly #texts = new Map<string, string>();
 
   constructor(known: readonly string[] = []) {
-    for (const text of known) this.keep(text);
+    for (const text of known) this.remember(text);
   }
 
   /** Remembers a secret. @returns its digest: SHA-256, in hexadecimal */
-  keep(text: string): string {
+  remember(text: string): string {
     const digest = sha256(text);
     this.#texts.delete(digest);
     this.#texts.set(digest, text);
@@ -25,8 +24,8 @@ export class SecretVault {
     return digest;
   }
 
-  /** `undefined`: this process has never seen it. */
-  of(digest: string): string | undefined {
+  /** The clear text of a digest; `undefined` when this process has never seen it. */
+  reveal(digest: string): string | undefined {
     return this.#texts.get(digest);
   }
 }

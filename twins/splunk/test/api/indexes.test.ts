@@ -1,8 +1,8 @@
 /** Indexes: what they are, how they are made and changed, and the events that are sent to them as plain text. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { findInvalid } from "../../conf/forms.ts";
+import { findInvalid } from "../../conf/formats.ts";
 import { indexDefaults } from "../../conf/index-defaults.ts";
-import { indexForms } from "../../conf/index-forms.ts";
+import { indexFormats } from "../../conf/index-formats.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../testing/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -44,9 +44,9 @@ test("an index has the vendor's 113 settings and figures, each as the vendor's f
 });
 
 test("every setting of an index has a form: what it is by default is of it, and anything else is refused and not written", async () => {
-  expect(Object.keys(indexDefaults).filter((name) => !Object.hasOwn(indexForms, name))).toEqual([]);
+  expect(Object.keys(indexDefaults).filter((name) => !Object.hasOwn(indexFormats, name))).toEqual([]);
   const usual = Object.entries(indexDefaults).map(([name, value]) => [name, String(value ?? "")]);
-  expect(findInvalid(indexForms, Object.fromEntries(usual))).toBeUndefined();
+  expect(findInvalid(indexFormats, Object.fromEntries(usual))).toBeUndefined();
   const wrong = {
     maxTotalDataSizeMB: "abc",
     frozenTimePeriodInSecs: "4294967296",

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { actionDefaults } from "../../conf/action-defaults.ts";
 import { nextTimes, parseCron } from "../../conf/cron.ts";
-import { findInvalid } from "../../conf/forms.ts";
+import { findInvalid } from "../../conf/formats.ts";
 import { savedSearchDefaults } from "../../conf/saved-search-defaults.ts";
-import { savedSearchForms } from "../../conf/saved-search-forms.ts";
+import { savedSearchFormats } from "../../conf/saved-search-formats.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../testing/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -166,14 +166,14 @@ test.each([
 
 test("every documented setting has a form, and what it is by default is of it", () => {
   const known = Object.keys(savedSearchDefaults);
-  expect(known.filter((name) => !Object.hasOwn(savedSearchForms, name))).toEqual([]);
+  expect(known.filter((name) => !Object.hasOwn(savedSearchFormats, name))).toEqual([]);
   const usual = Object.fromEntries(
     Object.entries({ ...actionDefaults, ...savedSearchDefaults }).map(([name, value]) => [
       name,
       String(value ?? ""),
     ]),
   );
-  expect(findInvalid(savedSearchForms, usual)).toBeUndefined();
+  expect(findInvalid(savedSearchFormats, usual)).toBeUndefined();
 });
 
 test("a condition that is no search is refused, and what is refused is not written in part", async () => {

@@ -1,7 +1,17 @@
-/** What the settings of how a saved search is shown may be, as the vendor's `savedsearches.conf.spec` says. */
-import { decimal, type Form, type Forms, flag, list, matching, oneOf, text, whole } from "./forms.ts";
+/** Value formats of a saved search's display settings. Source: the vendor's `savedsearches.conf.spec`. */
+import {
+  decimal,
+  type Format,
+  type Formats,
+  flag,
+  integer,
+  list,
+  matchingPattern,
+  oneOf,
+  text,
+} from "./formats.ts";
 
-const number = whole();
+const number = integer();
 const ratio = decimal();
 const orAuto = decimal("auto");
 const visibility = oneOf("visible", "collapsed");
@@ -14,14 +24,14 @@ const charts = [
   ...["radialGauge", "fillerGauge", "markerGauge"],
 ];
 
-const under = (prefix: string, forms: Forms): Forms =>
-  Object.fromEntries(Object.entries(forms).map(([name, form]) => [`display.${prefix}.${name}`, form]));
+const under = (prefix: string, formats: Formats): Formats =>
+  Object.fromEntries(Object.entries(formats).map(([name, format]) => [`display.${prefix}.${name}`, format]));
 
-/** The same form for the axes x, y and y2. */
-const axes = (name: (axis: string) => string, form: Form): Forms =>
-  Object.fromEntries(["X", "Y", "Y2"].map((axis) => [name(axis), form]));
+/** Gives the axes x, y and y2 the same format. */
+const axes = (name: (axis: string) => string, format: Format): Formats =>
+  Object.fromEntries(["X", "Y", "Y2"].map((axis) => [name(axis), format]));
 
-export const displayForms: Forms = {
+export const displayFormats: Formats = {
   ...under("general", {
     enablePreview: flag,
     migratedFromViewState: flag,
@@ -115,7 +125,7 @@ export const displayForms: Forms = {
     "data.maxClusters": number,
     drilldown,
     "legend.placement": oneOf("bottomright", "none"),
-    "map.center": matching(/^\(\s*-?[\d.]+\s*,\s*-?[\d.]+\s*\)$/, "a place such as (0,0)"),
+    "map.center": matchingPattern(/^\(\s*-?[\d.]+\s*,\s*-?[\d.]+\s*\)$/, "a place such as (0,0)"),
     "map.panning": flag,
     "map.scrollZoom": flag,
     "map.zoom": number,

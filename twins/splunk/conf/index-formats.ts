@@ -1,20 +1,23 @@
-/** What the settings of an index may be, as the vendor's `indexes.conf.spec` says. */
-import { decimal, type Forms, flag, matching, oneOf, text, whole } from "./forms.ts";
+/** Value formats of an index's settings. Source: the vendor's `indexes.conf.spec`. */
+import { decimal, type Formats, flag, integer, matchingPattern, oneOf, text } from "./formats.ts";
 
-const number = whole();
-const positive = whole({ least: 1 });
-/** The highest legal value of most settings of an index. */
-const legal = whole({ most: 4_294_967_295 });
+const number = integer();
+const positive = integer({ min: 1 });
+/** Most settings of an index have this maximum. */
+const legal = integer({ max: 4_294_967_295 });
 const seconds = decimal();
 
-export const indexForms: Forms = {
+export const indexFormats: Formats = {
   allowBulkDataMove: flag,
   assureUTF8: flag,
   "bucketMerge.maxMergeSizeMB": number,
   "bucketMerge.maxMergeTimeSpanSecs": number,
   "bucketMerge.minMergeSizeMB": number,
   bucketMerging: flag,
-  bucketRebuildMemoryHint: matching(/^(\d{1,12}([KMG]B)?|auto)$/i, "a size such as 512KB or 100MB, or auto"),
+  bucketRebuildMemoryHint: matchingPattern(
+    /^(\d{1,12}([KMG]B)?|auto)$/i,
+    "a size such as 512KB or 100MB, or auto",
+  ),
   "coldPath.maxDataSizeMB": legal,
   coldPath: text,
   coldToFrozenDir: text,
@@ -38,17 +41,20 @@ export const indexForms: Forms = {
   "hotBucketStreaming.reportStatus": flag,
   "hotBucketStreaming.sendSlices": flag,
   hotBucketTimeRefreshInterval: positive,
-  indexThreads: whole({}, "auto"),
+  indexThreads: integer({}, "auto"),
   journalCompression: oneOf("gzip", "lz4", "zstd"),
-  maxBloomBackfillBucketAge: matching(/^(\d{1,12}[smhd]?|infinite)$/i, "an age such as 30d, or infinite"),
+  maxBloomBackfillBucketAge: matchingPattern(
+    /^(\d{1,12}[smhd]?|infinite)$/i,
+    "an age such as 30d, or infinite",
+  ),
   maxBucketSizeCacheEntries: number,
   maxConcurrentOptimizes: number,
-  maxDataSize: whole({ least: 1, most: 4_294_967_295 }, "auto", "auto_high_volume"),
+  maxDataSize: integer({ min: 1, max: 4_294_967_295 }, "auto", "auto_high_volume"),
   maxGlobalDataSizeMB: legal,
   maxGlobalRawDataSizeMB: legal,
-  maxHotBuckets: whole({ least: 1, most: 4_294_967_295 }, "auto"),
+  maxHotBuckets: integer({ min: 1, max: 4_294_967_295 }, "auto"),
   maxHotIdleSecs: legal,
-  maxHotSpanSecs: whole({ least: 1, most: 4_294_967_295 }),
+  maxHotSpanSecs: integer({ min: 1, max: 4_294_967_295 }),
   maxMemMB: legal,
   maxMetaEntries: legal,
   maxRunningProcessGroups: legal,
@@ -57,15 +63,15 @@ export const indexForms: Forms = {
   maxTimeUnreplicatedWithAcks: seconds,
   maxTotalDataSizeMB: legal,
   maxWarmDBCount: legal,
-  memPoolMB: whole({ least: 1 }, "auto"),
+  memPoolMB: integer({ min: 1 }, "auto"),
   "metric.compressionBlockSize": positive,
   "metric.enableFloatingPointCompression": flag,
-  "metric.maxHotBuckets": whole({ least: 1, most: 4_294_967_295 }, "auto"),
+  "metric.maxHotBuckets": integer({ min: 1, max: 4_294_967_295 }, "auto"),
   "metric.splitByIndexKeys": text,
   "metric.stubOutRawdataJournal": flag,
   "metric.timestampResolution": oneOf("s", "ms"),
   "metric.tsidxTargetSizeMB": positive,
-  minHotIdleSecsBeforeForceRoll: whole({}, "auto"),
+  minHotIdleSecsBeforeForceRoll: integer({}, "auto"),
   minRawFileSyncSecs: decimal("disable"),
   minStreamGroupQueueSize: number,
   partialServiceMetaPeriod: number,
@@ -76,8 +82,8 @@ export const indexForms: Forms = {
   quadReloadHashTable: text,
   quarantineFutureSecs: legal,
   quarantinePastSecs: legal,
-  rawChunkSizeBytes: whole({ least: 1, most: 4_294_967_295 }),
-  repFactor: whole({}, "auto"),
+  rawChunkSizeBytes: integer({ min: 1, max: 4_294_967_295 }),
+  repFactor: integer({}, "auto"),
   rotatePeriodInSecs: positive,
   rtRouterQueueSize: positive,
   rtRouterThreads: oneOf("0", "1"),
@@ -90,7 +96,7 @@ export const indexForms: Forms = {
   streamingTargetTsidxSyncPeriodMsec: number,
   suppressBannerList: text,
   suspendHotRollByDeleteQuery: flag,
-  sync: whole({ most: 32_767 }),
+  sync: integer({ max: 32_767 }),
   syncMeta: flag,
   thawedPath: text,
   throttleCheckPeriod: positive,
@@ -99,7 +105,7 @@ export const indexForms: Forms = {
   tsidxReductionCheckPeriodInSec: positive,
   tsidxSyncPeriod: number,
   tsidxTargetSizeMB: positive,
-  tsidxWritingLevel: whole({ least: 1, most: 4 }),
+  tsidxWritingLevel: integer({ min: 1, max: 4 }),
   tstatsHomePath: text,
   waitPeriodInSecsForManifestWrite: number,
   warmToColdScript: text,

@@ -1,36 +1,36 @@
-/** What the settings of a saved search may be, as the vendor's `savedsearches.conf.spec` says. */
+/** Names and value formats of a saved search's settings. Source: the vendor's `savedsearches.conf.spec`. */
 
-import { actionForms } from "./action-forms.ts";
-import { displayForms } from "./display-forms.ts";
+import { actionFormats } from "./action-formats.ts";
+import { displayFormats } from "./display-formats.ts";
 import {
+  anyOf,
   cron,
   decimal,
-  either,
-  type Forms,
+  type Formats,
   flag,
-  matching,
+  integer,
+  matchingPattern,
   oneOf,
   period,
   text,
   time,
   timeToLive,
-  whole,
-} from "./forms.ts";
+} from "./formats.ts";
 
-const number = whole();
+const number = integer();
 const moment = time("dispatch.time_format");
 const summaryMoment = time("auto_summarize.dispatch.time_format");
-/** How far runs may be spread over their period. */
-const skew = either(
-  matching(/^\d{1,3}%$/, "a share such as 50%"),
-  matching(
+/** How far the scheduler may spread runs over their period. */
+const skew = anyOf(
+  matchingPattern(/^\d{1,3}%$/, "a share such as 50%"),
+  matchingPattern(
     /^(0|\d{1,9}\s*(m|mins?|minutes?|h|hrs?|hours?|d|days?))$/i,
     "a span such as 5m, 1h or 1d; 0 for none",
   ),
 );
 const comparators = ["greater than", "less than", "equal to", "not equal to", "rises by", "drops by"];
 
-const alerts: Forms = {
+const alerts: Formats = {
   actions: text,
   "alert.digest_mode": flag,
   "alert.expires": period,
@@ -40,15 +40,15 @@ const alerts: Forms = {
   "alert.suppress.fields": text,
   "alert.suppress.group_name": text,
   "alert.suppress.period": period,
-  "alert.track": either(flag, oneOf("auto")),
+  "alert.track": anyOf(flag, oneOf("auto")),
   alert_comparator: oneOf(...comparators, "rises by perc", "drops by perc"),
-  // A search: read by who knows what macros there are.
+  // A search: checked where the macros are known.
   alert_condition: text,
-  alert_threshold: matching(/^[+-]?\d{1,15}(\s*%)?$/, "a whole number, or one with % behind it"),
+  alert_threshold: matchingPattern(/^[+-]?\d{1,15}(\s*%)?$/, "a whole number, or one with % behind it"),
   alert_type: oneOf("always", "custom", "number of events", "number of hosts", "number of sources"),
 };
 
-const dispatch: Forms = {
+const dispatch: Formats = {
   "dispatch.allow_partial_results": flag,
   "dispatch.auto_cancel": number,
   "dispatch.auto_pause": number,
@@ -67,14 +67,14 @@ const dispatch: Forms = {
   "dispatch.reduce_freq": number,
   "dispatch.rt_backfill": flag,
   "dispatch.rt_maximum_span": number,
-  "dispatch.sample_ratio": whole({ least: 1 }),
+  "dispatch.sample_ratio": integer({ min: 1 }),
   "dispatch.spawn_process": flag,
   "dispatch.time_format": text,
   "dispatch.ttl": timeToLive,
   dispatchAs: oneOf("user", "owner"),
 };
 
-const summaries: Forms = {
+const summaries: Formats = {
   auto_summarize: flag,
   "auto_summarize.command": text,
   "auto_summarize.cron_schedule": cron,
@@ -88,14 +88,14 @@ const summaries: Forms = {
   "auto_summarize.max_summary_size": number,
   "auto_summarize.max_time": number,
   "auto_summarize.suspend_period": period,
-  "auto_summarize.timespan": matching(
+  "auto_summarize.timespan": matchingPattern(
     /^\d{1,9}[a-z]+(\s*,\s*\d{1,9}[a-z]+)*$/i,
     "spans of time, apart by commas: 1h,1d",
   ),
   "auto_summarize.workload_pool": text,
 };
 
-const schedule: Forms = {
+const schedule: Formats = {
   allow_data_time_skew: skew,
   allow_skew: skew,
   cron_schedule: cron,
@@ -113,18 +113,18 @@ const schedule: Forms = {
   run_on_startup: flag,
   schedule_as: oneOf("auto", "classic", "prjob"),
   schedule_priority: oneOf("default", "higher", "highest"),
-  schedule_window: whole({}, "auto"),
+  schedule_window: integer({}, "auto"),
   skip_scheduled_realtime_idxc: flag,
 };
 
-/** Every setting that the vendor documents, by its name. */
-export const savedSearchForms: Forms = {
+/** All documented settings, by name. */
+export const savedSearchFormats: Formats = {
   ...alerts,
   ...dispatch,
   ...summaries,
   ...schedule,
-  ...actionForms,
-  ...displayForms,
+  ...actionFormats,
+  ...displayFormats,
   description: text,
   displayview: text,
   "embed.enabled": flag,
@@ -137,3 +137,23 @@ export const savedSearchForms: Forms = {
   vsid: text,
   workload_pool: text,
 };
+
+/** Settings that have a column of their own in a row, by name. */
+export const settingColumns = {
+  search: "search",
+  description: "description",
+  disabled: "disabled",
+  is_scheduled: "is_scheduled",
+  cron_schedule: "cron_schedule",
+  "dispatch.earliest_time": "earliest_time",
+  "dispatch.latest_time": "latest_time",
+} as const;
+
+/** Prefixes under which any setting is accepted. */
+const families =
+  /^(action|alert|args|auto_summarize|dispatch|display|durable|embed|federated|request|summary_index|triggeredalerts)(\.|$)/;
+
+/** Whether a name is a setting of a saved search. */
+export function isSetting(name: string): boolean {
+  return Object.hasOwn(savedSearchFormats, name) || families.test(name);
+}

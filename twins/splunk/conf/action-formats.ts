@@ -1,5 +1,5 @@
-/** What the settings of the actions of alerts may be, as the vendor's `alert_actions.conf.spec` says. */
-import { type Forms, flag, matching, oneOf, period, text, timeToLive, whole } from "./forms.ts";
+/** Value formats of alert action settings. Source: the vendor's `alert_actions.conf.spec`. */
+import { type Formats, flag, integer, matchingPattern, oneOf, period, text, timeToLive } from "./formats.ts";
 
 const flags = [
   ...["email", "lookup", "populate_lookup", "rss", "script", "summary_index", "webhook"],
@@ -13,19 +13,19 @@ const flags = [
 ];
 const actions = ["email", "lookup", "populate_lookup", "rss", "script"];
 const summaries = ["summary_index", "summary_metric_index", "webhook"];
-const webAddress = matching(
+const webAddress = matchingPattern(
   /^(https?:\/\/[^\s/]|\$)[^\s]*$/i,
   "an http or https address, or tokens that stand for one",
 );
 
-const under = (forms: Forms): Forms =>
-  Object.fromEntries(Object.entries(forms).map(([name, form]) => [`action.${name}`, form]));
+const under = (formats: Formats): Formats =>
+  Object.fromEntries(Object.entries(formats).map(([name, format]) => [`action.${name}`, format]));
 
-export const actionForms: Forms = under({
+export const actionFormats: Formats = under({
   ...Object.fromEntries(flags.map((name) => [name, flag])),
   ...Object.fromEntries([...actions, ...summaries].map((name) => [`${name}.ttl`, timeToLive])),
   ...Object.fromEntries([...actions, ...summaries].map((name) => [`${name}.maxtime`, period])),
-  ...Object.fromEntries([...actions, ...summaries].map((name) => [`${name}.maxresults`, whole()])),
+  ...Object.fromEntries([...actions, ...summaries].map((name) => [`${name}.maxresults`, integer()])),
   summary_metric_index: flag,
   "email.content_type": oneOf("html", "plain"),
   "email.format": oneOf("table", "raw", "csv", "plain", "html"),
