@@ -3,11 +3,12 @@ import { fileURLToPath } from "node:url";
 import { readArguments } from "@offhook/platform/server/command-line";
 import { type Circle, refusedCircles } from "./check-imports/circles.ts";
 import { readProject } from "./check-imports/imports.ts";
-import { refusalOf } from "./check-imports/rules.ts";
+import { refusalOf, unusedExports } from "./check-imports/rules.ts";
 
 const PROJECT = fileURLToPath(new URL("..", import.meta.url));
-const usage = `usage: npm run check-imports -- [FOLDER]
-  FOLDER  the project to check (default: this one)`;
+const usage = `usage: npm run check-imports -- [FOLDER] [--unused-exports]
+  FOLDER            the project to check (default: this one)
+  --unused-exports  also names what packages export and nothing imports`;
 
 const CIRCLE_ADVICE = {
   "across folders":
@@ -17,13 +18,14 @@ const CIRCLE_ADVICE = {
 } satisfies Record<Circle["kind"], string>;
 
 function main(): number {
-  const given = readArguments(usage, {});
+  const given = readArguments(usage, { "unused-exports": { type: "boolean", default: false } });
   if (!given) {
     console.log(usage);
     return 0;
   }
   const beganAt = performance.now();
-  const { files, imports, workspaces } = readProject(given.positionals[0] ?? PROJECT);
+  const project = readProject(given.positionals[0] ?? PROJECT);
+  const { files, imports, workspaces } = project;
   const problems = [
     ...imports.flatMap((it) => {
       const rule = refusalOf(it, workspaces);
@@ -32,6 +34,10 @@ function main(): number {
     ...refusedCircles(imports).map(
       ({ kind, files: members, way }) =>
         `A circle of ${members.length} files, ${kind}:\n    ${way.join("\n  → ")}\n  ${CIRCLE_ADVICE[kind]} [circle]`,
+    ),
+    ...(given.values["unused-exports"] ? unusedExports(project) : []).map(
+      (specifier) =>
+        `${specifier} is exported and nothing imports it\n  Take it out of \`exports\` in the package.json of its package. [unused exports]`,
     ),
   ];
   for (const problem of problems) console.error(`${problem}\n`);

@@ -29,6 +29,14 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     setupFiles: ["twins/platform/testing/property-seed.ts"],
     pool: "forks",
+    // `npm run coverage`; without `include` a file that no test loads would not count.
+    coverage: {
+      provider: "v8",
+      include: ["{agent,tools,twins,scripts}/**/*.ts"],
+      exclude: ["twins/*/{test,testing,bench,compare,coverage}/**", "**/*.d.ts"],
+      reporter: ["text-summary", "html"],
+      reportsDirectory: ".offhook/coverage",
+    },
     // Some tests wait for audio or a timer: one more at work than the smallest machine has cores.
     maxWorkers: 3,
     sequence: { sequencer: LongFirst },

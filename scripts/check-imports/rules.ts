@@ -1,6 +1,6 @@
 /** Which file may import which. A rule knows folders and packages; none knows a single exception. */
 import path from "node:path";
-import { type Import, type Workspace, workspaceOf } from "./imports.ts";
+import { type Import, type Project, type Workspace, workspaceOf } from "./imports.ts";
 
 /**
  * What a package's code may import of the other packages. Every package may import the platform; one that is not in
@@ -149,6 +149,21 @@ export function refusalOf(it: Import, workspaces: readonly Workspace[]): Rule | 
     isRelative: it.specifier.startsWith("."),
   };
   return RULES.find((rule) => rule.refuses(context));
+}
+
+/**
+ * What packages export although nothing outside them imports it; a package itself (`.`) is exported in any case.
+ * @returns specifiers, such as `@offhook/audio/pcm`
+ */
+export function unusedExports({ imports, workspaces }: Project): string[] {
+  return workspaces.flatMap(({ name, folder, exports }) => {
+    const outside = imports.filter(({ from }) => !from.startsWith(`${folder}/`));
+    const used = new Set(outside.map(({ specifier }) => specifier));
+    return [...exports.keys()]
+      .filter((subpath) => subpath !== ".")
+      .map((subpath) => `${name}${subpath.slice(1)}`)
+      .filter((specifier) => !used.has(specifier));
+  });
 }
 
 function placeOf(file: string): Place {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Circle, refusedCircles } from "../../scripts/check-imports/circles.ts";
 import { readProject } from "../../scripts/check-imports/imports.ts";
-import { RULES, refusalOf } from "../../scripts/check-imports/rules.ts";
+import { RULES, refusalOf, unusedExports } from "../../scripts/check-imports/rules.ts";
 import { run } from "../support/command.ts";
 
 /** The text of a file by its path. */
@@ -119,6 +119,7 @@ const accepted: Record<string, Files> = {
   },
   "a package imports itself by path and what is below it by name": {
     "twins/elasticsearch/ok.ts": 'import "./part/a.ts"; import "@offhook/log-store/sql"; import "zod";',
+    "twins/platform/world/ok.ts": 'import "../used-inside.ts";',
     "twins/splunk/part/ok.ts": 'import "../a.ts"; import "@offhook/platform/world/world";',
     "twins/vapi/ok.ts": 'import "@offhook/audio/pcm"; import "@offhook/platform/world/world";',
     "twins/caller/ok.ts": 'import "@offhook/audio/pcm";',
@@ -189,7 +190,7 @@ const manifests: Record<string, string[]> = {
   elasticsearch: ["."],
   engine: [".", "circle"],
   "log-store": ["sql"],
-  platform: ["world/world", "testing/http", "circle"],
+  platform: ["world/world", "testing/http", "circle", "unused", "used-inside"],
   postgres: ["test/support"],
   splunk: ["."],
   vapi: ["."],
@@ -199,6 +200,7 @@ let folder: string;
 /** The rules that spoke, by file. */
 let spoken: Map<string, string[]>;
 let found: Circle[];
+let unused: string[];
 
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), "imports-"));
@@ -213,13 +215,15 @@ beforeAll(() => {
   for (const files of [refused, accepted, circles, acceptedCircles].flatMap(Object.values)) {
     for (const [file, text] of Object.entries(files)) write(file, `${text}\n`);
   }
-  const { imports, workspaces } = readProject(folder);
+  const project = readProject(folder);
+  const { imports, workspaces } = project;
   spoken = new Map();
   for (const it of imports) {
     const rule = refusalOf(it, workspaces);
     if (rule) spoken.set(it.from, [...(spoken.get(it.from) ?? []), rule.name]);
   }
   found = refusedCircles(imports);
+  unused = unusedExports(project);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -254,6 +258,12 @@ describe("refused circles", () => {
 
 test.each(Object.entries(acceptedCircles))("accepted circle: %s", (_what, files) => {
   expect(found.filter((circle) => circle.files.some((file) => file in files))).toEqual([]);
+});
+
+test("what a package exports and nothing outside it imports is named", () => {
+  expect(unused).toContain("@offhook/platform/unused");
+  expect(unused).toContain("@offhook/platform/used-inside");
+  expect(unused).not.toContain("@offhook/platform/world/world");
 });
 
 test("the command says where, what and which rule, and fails", async () => {
