@@ -1,4 +1,4 @@
-/** `npm run bench -- [name] [--quick] [--json]`: measures, beside a floor of a few lines doing the same work. */
+/** `npm run bench -- [name] [--quick] [--json] [--check]`: measures, beside a floor of a few lines doing the same work. */
 
 import { benchSearch } from "@offhook/elasticsearch/bench/bench";
 import { readArguments, UsageError } from "@offhook/platform/server/command-line";
@@ -7,6 +7,7 @@ import { type Bench, tableOf } from "@offhook/platform/testing/bench/report";
 import { benchLogQuery } from "@offhook/splunk/bench/bench";
 import { messageOf } from "../agent/log.ts";
 import { benchCalls } from "./bench/calls.ts";
+import { checkFloors, readFloors, sentenceOf } from "./bench/check.ts";
 import { benchSandbox } from "./bench/sandbox.ts";
 
 const benches: Record<string, Bench> = {
@@ -16,14 +17,16 @@ const benches: Record<string, Bench> = {
   "log-query": benchLogQuery,
 };
 
-const usage = `usage: npm run bench -- [${Object.keys(benches).join("|")}] [--quick] [--json]
+const usage = `usage: npm run bench -- [${Object.keys(benches).join("|")}] [--quick] [--json] [--check]
   --quick   a minute at most, coarser
-  --json    one JSON object on stdout instead of the table`;
+  --json    one JSON object on stdout instead of the table
+  --check   fails when a figure is further from its floor than scripts/bench/floors.json says; those are of full runs`;
 
 async function main(): Promise<number> {
   const given = readArguments(usage, {
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
   });
   if (given === undefined) {
     console.log(usage);
@@ -42,7 +45,10 @@ async function main(): Promise<number> {
     progress: (line) => process.stderr.write(`${line}\n`),
   });
   console.log(values.json ? JSON.stringify(report) : tableOf(report));
-  return 0;
+  if (!values.check) return 0;
+  const verdicts = checkFloors(report, readFloors());
+  process.stderr.write(verdicts.map((verdict) => `${sentenceOf(verdict)}\n`).join(""));
+  return verdicts.every(({ holds }) => holds) ? 0 : 1;
 }
 
 onReaderGone(() => process.exit());

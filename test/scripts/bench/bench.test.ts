@@ -6,6 +6,7 @@ import { percentile } from "@offhook/platform/testing/bench/statistics";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { streamBothWays } from "../../../scripts/bench/calls/stream.ts";
+import { checkFloors, readFloors, sentenceOf } from "../../../scripts/bench/check.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 
@@ -51,6 +52,38 @@ describe("the report", () => {
       99,
       Number.NaN,
     ]);
+  });
+});
+
+describe("the check", () => {
+  const figures = [
+    { name: "delay", unit: "ms", floor: 2, measured: 5, value: null },
+    { name: "rate", unit: "requests/s", floor: 100, measured: 40, value: null },
+    { name: "alone", unit: "MB", floor: null, measured: 300, value: 300 },
+  ];
+  const verdictsOf = (floors: Parameters<typeof checkFloors>[1][string]) =>
+    checkFloors({ bench: "calls", figures }, { calls: floors, other: { rate: { atLeast: 9 } } });
+
+  it("compares the ratio to the floor of the same run, for times and for rates", () => {
+    const kept = verdictsOf({ delay: { atMost: 2.5 }, rate: { atLeast: 0.4 } });
+    expect(kept.map(({ holds }) => holds)).toEqual([true, true]);
+    const broken = verdictsOf({ delay: { atMost: 2.4 }, rate: { atLeast: 0.5 } });
+    expect(broken.map(sentenceOf)).toEqual([
+      "FAIL  delay: 2.50 times the floor, must be ≤ 2.4",
+      "FAIL  rate: 0.40 times the floor, must be ≥ 0.5",
+    ]);
+  });
+
+  it("does not hold for what was not measured", () => {
+    const verdicts = verdictsOf({ alone: { atMost: 1 }, unknown: { atLeast: 1 } });
+    expect(verdicts.map(sentenceOf)).toEqual([
+      "FAIL  alone: not measured, must be ≤ 1 times the floor",
+      "FAIL  unknown: not measured, must be ≥ 1 times the floor",
+    ]);
+  });
+
+  it("has floors for every bench there is", () => {
+    expect(Object.keys(readFloors())).toEqual(["calls", "sandbox", "search", "log-query"]);
   });
 });
 
