@@ -4,6 +4,7 @@ import { type Sql, sql } from "@offhook/log-store/sql";
 import { ContentParser } from "../json/content-parser.ts";
 import type { Fidelity } from "../vendor/fidelity.ts";
 import { shardFailure } from "../vendor/shard-failure.ts";
+import { compileClause } from "./compile/compile-clause.ts";
 import { Compiler } from "./compile/compiler.ts";
 import { isOutside } from "./compile/dates.ts";
 import { type Matcher, matchingRows, scoredRows } from "./compile/matcher.ts";
@@ -184,10 +185,11 @@ function compileOnShard(query: Query, context: QueryContext): OnShard {
 }
 
 function compileRewritten(query: Query, context: QueryContext): OnShard {
-  const compiler = new Compiler(context);
+  const compiler = new Compiler(compileClause, context);
   const matcher = context.scores === false ? compiler.compileUnscored(query, 1) : compiler.compile(query, 1);
   // The checks see every document that matches, also those below a `min_score`.
-  if (!context.validated) compiler.check(() => new Compiler(context, "ignored").compile(query, 1).predicate);
+  if (!context.validated)
+    compiler.check(() => new Compiler(compileClause, context, "ignored").compile(query, 1).predicate);
   return { compiler, matcher };
 }
 

@@ -1,27 +1,11 @@
-/** Compiles the tree of a query to SQL: dispatches each clause, and collects marks, named clauses and checks. */
+/** The state of compiling a query: boosts and limits on the way down, and the marks, named clauses and checks it collects. */
 
 import type { Sql } from "@offhook/log-store/sql";
 import type { QueryContext } from "../compiled-query.ts";
-import { conversionError, tooManyClauses } from "../errors.ts";
+import { tooManyClauses } from "../errors.ts";
 import { type Mark, termMark } from "../mark.ts";
 import type { Query } from "../syntax/query.ts";
-import { compileBool } from "./bool.ts";
-import { compileBoosting, compileConstantScore } from "./compound.ts";
-import { compileDisMax } from "./dis-max.ts";
-import { compileExists } from "./exists.ts";
-import { compileFunctionScore } from "./function-score.ts";
-import { compileFuzzy } from "./fuzzy.ts";
-import { compileMatch } from "./match.ts";
-import { type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
-import { compileMultiMatch } from "./multi-match.ts";
-import { compileNested } from "./nested.ts";
-import { compilePrefix, compileRegexp, compileWildcard } from "./patterns.ts";
-import { compileQueryStringQuery } from "./query-string.ts";
-import { compileRange } from "./range.ts";
-import { compileSimpleQueryString } from "./simple-query-string.ts";
-import { targetOf } from "./target.ts";
-import { compileTerm } from "./term.ts";
-import { compileIds, compileTerms, compileTermsSet } from "./terms.ts";
+import { type Matcher, uniform } from "./matcher.ts";
 
 /** The vendor's limit depends on its memory; this is that of a small node. */
 const MAX_CLAUSES = 4096;
@@ -39,32 +23,37 @@ function dropBoost(query: Query): Query {
   return { ...query, ...clauses, boost: 1 };
 }
 
-/** Clauses that search one field for values. */
-const fieldValueClauses: ReadonlySet<Query["kind"]> = new Set([
-  "term",
-  "terms",
-  "range",
-  "match",
-  "prefix",
-  "wildcard",
-  "regexp",
-  "fuzzy",
-] as const);
+/** Compiles one clause. @param boost including the clause's own */
+export type CompileClause = (compiler: Compiler, query: Query, boost: number) => Matcher;
 
 export class Compiler {
   readonly context: QueryContext;
   readonly marks = new Map<string, Mark[]>();
   readonly named = new Map<string, Sql>();
   readonly #checks: ((found: Sql) => void)[] = [];
+  readonly #compileClause: CompileClause;
   readonly #minimums: "applied" | "ignored";
   #clauses = 0;
   #unscored = 0;
   #unmarked = false;
 
-  /** @param minimums whether `min_score` restricts the matches */
-  constructor(context: QueryContext, minimums: "applied" | "ignored" = "applied") {
+  /**
+   * @param compileClause see `compile-clause.ts`; a parameter, since the clauses call the compiler in turn
+   * @param minimums whether `min_score` restricts the matches
+   */
+  constructor(
+    compileClause: CompileClause,
+    context: QueryContext,
+    minimums: "applied" | "ignored" = "applied",
+  ) {
+    this.#compileClause = compileClause;
     this.context = context;
     this.#minimums = minimums;
+  }
+
+  /** A compiler for an inner query on other documents. */
+  inner(context: QueryContext): Compiler {
+    return new Compiler(this.#compileClause, context);
   }
 
   minimumOf({ minScore }: { minScore?: number | undefined }): number | undefined {
@@ -76,7 +65,7 @@ export class Compiler {
     const matcher =
       query.boost === 0
         ? uniform(this.compileUnscored(query, 1).predicate, 0, "ConstantScore(boost 0)")
-        : this.#compile(query, Math.fround(boost * query.boost));
+        : this.#compileClause(this, query, Math.fround(boost * query.boost));
     if (query.name !== undefined) this.named.set(query.name, matcher.predicate);
     return matcher;
   }
@@ -142,66 +131,4 @@ export class Compiler {
       this.#unmarked = before;
     }
   }
-
-  #compile(query: Query, boost: number): Matcher {
-    if (fieldValueClauses.has(query.kind) && "field" in query) checkSearchable(this.context, query.field);
-    switch (query.kind) {
-      case "match_all":
-        this.count(1);
-        return uniform(TRUE, boost, "*:*");
-      case "match_none":
-        return nothing;
-      case "bool":
-        return compileBool(this, query, boost);
-      case "term":
-        return compileTerm(this, query, boost);
-      case "range":
-        return compileRange(this, query, boost);
-      case "match":
-        return compileMatch(this, query, boost);
-      case "terms":
-        return compileTerms(this, query, boost);
-      case "terms_set":
-        return compileTermsSet(this, query, boost);
-      case "ids":
-        return compileIds(this, query, boost);
-      case "exists":
-        return compileExists(this, query, boost);
-      case "wildcard":
-        return compileWildcard(this, query, boost);
-      case "prefix":
-        return compilePrefix(this, query, boost);
-      case "regexp":
-        return compileRegexp(this, query, boost);
-      case "fuzzy":
-        return compileFuzzy(this, query, boost);
-      case "multi_match":
-        return compileMultiMatch(this, query, boost);
-      case "query_string":
-        return compileQueryStringQuery(this, query, boost);
-      case "simple_query_string":
-        return compileSimpleQueryString(this, query, boost);
-      case "constant_score":
-        return compileConstantScore(this, query, boost);
-      case "dis_max":
-        return compileDisMax(this, query, boost);
-      case "boosting":
-        return compileBoosting(this, query, boost);
-      case "nested":
-        return compileNested(this, query, boost);
-      case "function_score":
-        return compileFunctionScore(this, query, boost);
-    }
-  }
-}
-
-/** Refuses searches on fields whose mapping excludes them. @throws VendorError for a field with `index: false` that also has no usable doc values */
-function checkSearchable(context: QueryContext, name: string): void {
-  const target = targetOf(context, name, "whole");
-  if (!("field" in target) || target.field.mapping?.isSearchable !== false) return;
-  const lacking = target.field.type === "text" ? "indexed" : "indexed nor has doc values";
-  throw conversionError(
-    `Cannot search on field [${name}] since it is not ${lacking}.`,
-    "illegal_argument_exception",
-  );
 }

@@ -9,7 +9,7 @@ import { analyzedSql } from "@offhook/log-store/text/analysis";
 import { shardError } from "../errors.ts";
 import { explanation } from "../score/explain.ts";
 import type { NestedQuery } from "../syntax/query.ts";
-import { Compiler } from "./compiler.ts";
+import type { Compiler } from "./compiler.ts";
 import { type Matcher, nothing, scoredRows } from "./matcher.ts";
 
 export function compileNested(compiler: Compiler, query: NestedQuery, boost: number): Matcher {
@@ -26,7 +26,7 @@ export function compileNested(compiler: Compiler, query: NestedQuery, boost: num
   const catalog = new FieldCatalog(fields, undefined);
   // The cached statistics are of the documents, not of the objects.
   const { termStatistics: _, ...context } = compiler.context;
-  const inside = new Compiler({
+  const inside = compiler.inner({
     ...context,
     fields: catalog,
     allFields: new FieldCatalog(within, undefined),
