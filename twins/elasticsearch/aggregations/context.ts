@@ -1,6 +1,7 @@
 /** The contexts of parsing and of compiling aggregations. */
 import type { Sql } from "@offhook/log-store/sql";
-import type { JsonPath, QueryContext } from "../query/compiled-query.ts";
+import type { JsonPath } from "../json/position.ts";
+import type { QueryContext } from "../query/compiled-query.ts";
 import type { JsonRecord } from "./options.ts";
 
 /** The hits of one bucket: row numbers, best first, and the total. */

@@ -1,8 +1,8 @@
 /** `filter`, `filters`, `global`: buckets by queries, and of all documents. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { parsingErrorAt } from "../json/located-error.ts";
+import type { JsonPath } from "../json/position.ts";
 import { tokenOf } from "../json/token.ts";
-import type { JsonPath } from "../query/compiled-query.ts";
 import type { Aggregation } from "./aggregation.ts";
 import { type AggregationType, type Building, type Create, contentsOf } from "./build.ts";
 import { type ConditionBucket, conditionBuckets } from "./conditions.ts";

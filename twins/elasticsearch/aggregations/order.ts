@@ -1,8 +1,8 @@
 /** The order of buckets, by key, count, or a value of a sub-aggregation. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { parsingErrorAt, type Spot } from "../json/located-error.ts";
+import type { JsonPath } from "../json/position.ts";
 import { tokenOf } from "../json/token.ts";
-import type { JsonPath } from "../query/compiled-query.ts";
 import { VendorError } from "../vendor/error.ts";
 import type { Aggregation, Aggregations, OrderTerm, SortOrder } from "./aggregation.ts";
 import { argumentError } from "./errors.ts";

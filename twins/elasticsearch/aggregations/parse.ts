@@ -1,7 +1,7 @@
 /** Parses the aggregations of a request in text order, and reports syntax errors. */
 import { parsingErrorAt, type Spot } from "../json/located-error.ts";
+import type { JsonPath } from "../json/position.ts";
 import { tokenOf } from "../json/token.ts";
-import type { JsonPath } from "../query/compiled-query.ts";
 import type { AggregationType, Contents, Naming } from "./build.ts";
 import type { SyntaxContext } from "./context.ts";
 import { argumentError, UnrecognisedAggregation } from "./errors.ts";

@@ -2,8 +2,8 @@
 import type { VendorRequest } from "@offhook/platform/http/operation";
 import { ContentParser } from "../json/content-parser.ts";
 import { readJsonObject } from "../json/object.ts";
+import { locateIn } from "../json/position.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
-import { locateIn } from "../query/json-position.ts";
 import { openSearch, type SearchContext, type SearchEngine } from "../search/context.ts";
 import { SearchNotes } from "../search/search-notes.ts";
 import { illegalArgument } from "../vendor/error.ts";

@@ -3,8 +3,8 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-query-api.html
  */
 import { readJsonObject } from "../json/object.ts";
+import { locateIn } from "../json/position.ts";
 import { type ExactJson, type Json, type JsonObject, NumberText, readExactJson } from "../json/read.ts";
-import { locateIn } from "../query/json-position.ts";
 import { VendorError } from "../vendor/error.ts";
 import { readDurationMs } from "../vendor/parameters.ts";
 import { integerLiteral } from "./literals.ts";

@@ -2,11 +2,12 @@
  * A request's JSON token by token, as the vendor's readers take it: which mistake is found first, and where, follows from how
  * far a reader has come. Source: `XContentParser` of 8.15, over Jackson.
  */
-import type { JsonPath, Locate, Position } from "../query/compiled-query.ts";
-import { placeText } from "../query/errors.ts";
+
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
+import { placeText } from "./content-error.ts";
 import { javaDouble } from "./java-number.ts";
 import { jacksonCause } from "./located-error.ts";
+import type { JsonPath, Locate, Position } from "./position.ts";
 import { isScalarJson, jacksonTokenOf, type ScalarJson, tokenOf } from "./token.ts";
 
 export type Token =

@@ -1,7 +1,8 @@
 /** Mistakes at places of a body, each of which may have been caused by one at another place. */
-import type { JsonPath, PlaceIn, Position } from "../query/compiled-query.ts";
-import { locateIn } from "../query/json-position.ts";
+
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
+import type { JsonPath, PlaceIn, Position } from "./position.ts";
+import { locateIn } from "./position.ts";
 
 /** A token of the body: what the vendor's streaming parser stands at. */
 export interface Spot {

@@ -2,9 +2,10 @@
  * Reads an object whose members are declared, which is how the vendor reads most bodies that are no query: a value of another kind
  * is refused with its place, and a mistake within a member is told from outside in. Source: `ObjectParser` of 8.15.
  */
-import { contentError } from "../query/errors.ts";
+
 import { didYouMean } from "../vendor/did-you-mean.ts";
 import { VendorError } from "../vendor/error.ts";
+import { contentError } from "./content-error.ts";
 import type { ContentParser, Token } from "./content-parser.ts";
 
 /** A member: which tokens it may begin with, and what is made of it. */

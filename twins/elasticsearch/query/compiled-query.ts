@@ -3,32 +3,10 @@
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import type { Sql } from "@offhook/log-store/sql";
 import type { IndexGroup } from "../indices/united-fields.ts";
+import type { Locate } from "../json/position.ts";
 import type { VendorError } from "../vendor/error.ts";
 import type { Fidelity } from "../vendor/fidelity.ts";
 import type { Mark } from "./mark.ts";
-
-/** Member names and array indices, from the root of the query's JSON: `["bool", "must", 0, "term"]`. */
-export type JsonPath = readonly (string | number)[];
-
-export interface Position {
-  /** From 1. */
-  line: number;
-  /** From 1, in bytes. */
-  col: number;
-}
-
-/**
- * A position relative to the value at a path: `name` is the start of its member name, `value` its own start, `inside` just behind its
- * opening bracket, `end` its closing bracket, `after` the text behind it.
- */
-export type PlaceIn = "name" | "value" | "end" | "after" | "inside";
-
-/** Finds a position in the text of the request. */
-export interface Locate {
-  (path: JsonPath, what: PlaceIn): Position | undefined;
-  /** The text as Jackson quotes it in errors: its first 500 bytes. */
-  readonly source?: string;
-}
 
 /** Looks up the one row of numbers that a statement gives; `undefined` while it is unknown. See `term-statistics.ts`. */
 export type TermStatistics = (statement: Sql) => readonly number[] | undefined;
@@ -50,7 +28,7 @@ export interface QueryContext {
   validated?: true;
   /** Absent: the compiled statement counts everything itself. */
   termStatistics?: TermStatistics;
-  /** Adds line and column to errors. See `json-position.ts`. */
+  /** Adds line and column to errors. See `json/position.ts`. */
   locate?: Locate;
 }
 

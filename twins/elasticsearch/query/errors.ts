@@ -1,6 +1,5 @@
 /** The errors of the Query DSL, as the vendor words them. */
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
-import type { Position } from "./compiled-query.ts";
 
 /** A top-level shape that the compiler does not know. A translator may know it; without one this error is the answer. */
 export class UnrecognisedQuery extends VendorError {
@@ -13,42 +12,6 @@ export class UnrecognisedQuery extends VendorError {
     this.name = "UnrecognisedQuery";
     this.json = json;
   }
-}
-
-/** `parsing_exception`: a syntax error in a clause. */
-export function parsingError(reason: string, at: Position | undefined, causedBy?: ErrorCause): VendorError {
-  return new VendorError(400, {
-    type: "parsing_exception",
-    reason,
-    ...(at && { line: at.line, col: at.col }),
-    ...(causedBy && { caused_by: causedBy }),
-  });
-}
-
-/** `x_content_parse_exception`: a syntax error in an object with declared members. */
-export function contentError(reason: string, at: Position | undefined, causedBy?: VendorError): VendorError {
-  return new VendorError(
-    400,
-    {
-      type: "x_content_parse_exception",
-      reason: `${placeOf(at)}${reason}`,
-      ...(causedBy && { caused_by: causedBy.cause }),
-    },
-    innermost(causedBy),
-  );
-}
-
-/** The vendor's own exceptions; a cause of another type is never the root cause. */
-const OWN_TYPES = /^(parsing|parse|query_shard|x_content_parse)_exception$/;
-
-/** The root cause: the innermost of a chain of the vendor's own exceptions. */
-function innermost(error: VendorError | undefined): ErrorCause | undefined {
-  if (!error || !OWN_TYPES.test(error.cause.type)) return undefined;
-  return error.rootCause ?? withoutCause(error.cause);
-}
-
-function withoutCause({ caused_by: _, ...root }: ErrorCause): ErrorCause {
-  return root;
 }
 
 /** A query that the vendor answers and this twin does not support. */
@@ -92,13 +55,4 @@ export function tooManyClauses(limit: number): VendorError {
     type: "too_many_nested_clauses",
     reason: `Query contains too many nested clauses; maxClauseCount is set to ${limit}`,
   });
-}
-
-function placeOf(at: Position | undefined): string {
-  return `[${placeText(at)}] `;
-}
-
-/** `1:17` */
-export function placeText(at: Position | undefined): string {
-  return at ? `${at.line}:${at.col}` : "-1:-1";
 }

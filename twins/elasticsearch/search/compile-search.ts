@@ -1,12 +1,13 @@
 /** Compiles the queries of a search to SQL. */
 import { list, type Sql, sql } from "@offhook/log-store/sql";
 import type { Selection } from "../indices/expression.ts";
+import type { JsonPath } from "../json/position.ts";
+import { locateIn } from "../json/position.ts";
 import type { Json } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
 import { compileInner, compileQuery, parseQuery } from "../query/compile.ts";
-import type { CompiledQuery, JsonPath } from "../query/compiled-query.ts";
+import type { CompiledQuery } from "../query/compiled-query.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
-import { locateIn } from "../query/json-position.ts";
 import { showSql } from "../query/show-sql.ts";
 import { compileWithStatistics } from "../query/term-statistics.ts";
 import type { VendorError } from "../vendor/error.ts";

@@ -3,6 +3,7 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
  */
 
+import { contentError } from "../json/content-error.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import {
   type Field,
@@ -13,7 +14,6 @@ import {
   textField,
   textsField,
 } from "../json/object-parser.ts";
-import { contentError } from "../query/errors.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { illegalOnShard } from "../vendor/shard-failure.ts";
 

@@ -2,8 +2,8 @@
 import { javaDouble } from "../../json/java-number.ts";
 import { parsingErrorAt } from "../../json/located-error.ts";
 import { Double } from "../../json/numbers.ts";
+import type { JsonPath } from "../../json/position.ts";
 import { textOf, tokenOf } from "../../json/token.ts";
-import type { JsonPath } from "../../query/compiled-query.ts";
 import type { Results } from "../aggregation.ts";
 import type { Naming } from "../build.ts";
 import { argumentError } from "../errors.ts";

@@ -1,8 +1,8 @@
 /** Members and results that pipeline aggregations share. */
 import { parsingErrorAt } from "../../json/located-error.ts";
 import { Double } from "../../json/numbers.ts";
+import type { JsonPath } from "../../json/position.ts";
 import { textOf } from "../../json/token.ts";
-import type { JsonPath } from "../../query/compiled-query.ts";
 import type { Naming } from "../build.ts";
 import { readDecimalFormat } from "../decimal-format.ts";
 import { argumentError } from "../errors.ts";

@@ -3,8 +3,8 @@
  * its content, so that the same first error is reported.
  */
 import { LocatedError, placeText, type Spot } from "../../json/located-error.ts";
+import type { JsonPath } from "../../json/position.ts";
 import { tokenOf } from "../../json/token.ts";
-import type { JsonPath } from "../../query/compiled-query.ts";
 import { didYouMean } from "../../vendor/did-you-mean.ts";
 import { type ErrorCause, VendorError } from "../../vendor/error.ts";
 import { argumentError } from "../errors.ts";

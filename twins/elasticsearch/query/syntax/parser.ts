@@ -1,11 +1,13 @@
 /** The state that all clause readers share: fidelity, the position in the request, limits, and the dropped clauses. */
 
+import { placeText } from "../../json/content-error.ts";
 import type { ContentParser } from "../../json/content-parser.ts";
+import type { JsonPath } from "../../json/position.ts";
 import { didYouMean } from "../../vendor/did-you-mean.ts";
 import { illegalArgument, type VendorError } from "../../vendor/error.ts";
 import type { Fidelity } from "../../vendor/fidelity.ts";
-import type { DroppedClause, JsonPath } from "../compiled-query.ts";
-import { placeText, UnrecognisedQuery } from "../errors.ts";
+import type { DroppedClause } from "../compiled-query.ts";
+import { UnrecognisedQuery } from "../errors.ts";
 import type { Query } from "./query.ts";
 
 /** Reads the clause whose object begins at the current token, and stops at its end. */

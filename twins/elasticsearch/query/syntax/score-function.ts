@@ -1,9 +1,9 @@
 /** The functions of `function_score`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-function-score-query.html */
 import { ContentParser } from "../../json/content-parser.ts";
+import { locateIn } from "../../json/position.ts";
 import { compactJson } from "../../json/write.ts";
 import { illegalArgument, VendorError } from "../../vendor/error.ts";
 import { conversionError } from "../errors.ts";
-import { locateIn } from "../json-position.ts";
 import { double, eachMember, float, OptionTable, oneOf, scalar, text } from "./options.ts";
 import type { Parser } from "./parser.ts";
 import type { Scalar, ScoreFunction } from "./query.ts";

@@ -1,9 +1,9 @@
 /** What is wrong with the text of a query is told as 8.15.0 tells it: each row is what a real one answered. */
 import { expect, test } from "vitest";
 import { ContentParser } from "../../json/content-parser.ts";
+import { locateIn } from "../../json/position.ts";
 import { readJson } from "../../json/read.ts";
 import { checkQuery } from "../../query/compile.ts";
-import { locateIn } from "../../query/json-position.ts";
 import { type ErrorCause, VendorError } from "../../vendor/error.ts";
 import { errorOf } from "./support.ts";
 

@@ -1,5 +1,27 @@
 /** Positions of values in the text of a request, for errors with line and column. */
-import type { JsonPath, Locate, PlaceIn, Position } from "./compiled-query.ts";
+
+/** Member names and array indices, from the root of the query's JSON: `["bool", "must", 0, "term"]`. */
+export type JsonPath = readonly (string | number)[];
+
+export interface Position {
+  /** From 1. */
+  line: number;
+  /** From 1, in bytes. */
+  col: number;
+}
+
+/**
+ * A position relative to the value at a path: `name` is the start of its member name, `value` its own start, `inside` just behind its
+ * opening bracket, `end` its closing bracket, `after` the text behind it.
+ */
+export type PlaceIn = "name" | "value" | "end" | "after" | "inside";
+
+/** Finds a position in the text of the request. */
+export interface Locate {
+  (path: JsonPath, what: PlaceIn): Position | undefined;
+  /** The text as Jackson quotes it in errors: its first 500 bytes. */
+  readonly source?: string;
+}
 
 /**
  * Finds paths in JSON that was read without error. Each lookup walks the text: they happen only to report an error.
