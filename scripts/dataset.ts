@@ -1,11 +1,11 @@
-/** `npm run dataset`: gives a service of the running twins its log events, shows them, takes them away. `USAGE` says how. */
+/** `npm run dataset`: uploads, shows and deletes the log events of a service of the running twins. See `USAGE`. */
 import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import { UsageError } from "@offhook/platform/server/command-line";
 import { onReaderGone } from "@offhook/platform/server/end-with-caller";
-import { type Answer, ask, NotAsked } from "./dataset/ask.ts";
+import { type Answer, ask, RequestFailed } from "./dataset/ask.ts";
 import { type Command, type DatasetOptions, readOptions, USAGE } from "./dataset/options.ts";
 import { printDataset, printRefusal, printSandboxes } from "./dataset/print.ts";
 import { Progress } from "./dataset/progress.ts";
@@ -14,7 +14,7 @@ import { terminalOf } from "./shared/terminal.ts";
 const ENVIRONMENT_FILE = ".env";
 const DONE = 0;
 const REFUSED = 1;
-const NOT_ASKED = 2;
+const NOT_SENT = 2;
 
 const NOT_FOUND = 404;
 const CONFLICT = 409;
@@ -26,9 +26,9 @@ try {
   if (options) process.exitCode = await run(options);
   else console.log(USAGE);
 } catch (error) {
-  const expected = error instanceof UsageError || error instanceof NotAsked;
+  const expected = error instanceof UsageError || error instanceof RequestFailed;
   console.error(expected ? error.message : error);
-  process.exitCode = NOT_ASKED;
+  process.exitCode = NOT_SENT;
 }
 
 /** @returns the exit status. @throws NotAsked */
@@ -36,12 +36,12 @@ async function run({ command, url, key, json }: DatasetOptions): Promise<number>
   const answer = await perform(command, url, key);
   if (json) process.stdout.write(`${answer.text}\n`);
   const refused = answer.kind === "refused";
-  // With --json standard output belongs to the object.
+  // With --json, standard output is reserved for the object.
   const terminal = terminalOf(json || refused ? process.stderr : process.stdout);
   if (refused) printRefusal(answer.refusal, terminal);
   else if (!json) {
     if (answer.kind === "dataset") printDataset(answer.dataset, terminal);
-    if (command.kind === "delete") terminal.line("the dataset is gone");
+    if (command.kind === "delete") terminal.line("the dataset is deleted");
     printSandboxes(answer.sandboxes, terminal);
   }
   return refused ? REFUSED : DONE;
@@ -63,14 +63,14 @@ async function upload(
   url: URL,
   key: string,
 ): Promise<Answer> {
-  const refused = await refusalBefore(existing, url, key);
+  const refused = await checkBeforeUpload(existing, url, key);
   if (refused) return refused;
   const { bytes, length } = await openFile(file);
   if (file !== "-") url.searchParams.set("file_name", basename(file));
   if (format !== undefined) url.searchParams.set("format", format);
   if (existing === "replace") url.searchParams.set("replace", "true");
   const progress = new Progress(process.stderr, length);
-  const onSent = (sent: number) => progress.sent(sent);
+  const onSent = (sent: number) => progress.update(sent);
   try {
     return await ask({ method: "POST", url, key, body: { bytes, length, onSent } });
   } finally {
@@ -79,8 +79,8 @@ async function upload(
   }
 }
 
-/** What speaks against an upload whatever is in the file, so that nobody waits for it to be sent: a wrong key, a dataset that is there. */
-async function refusalBefore(
+/** Checks what would refuse the upload regardless of the file (key, existing dataset) before sending it. */
+async function checkBeforeUpload(
   existing: "keep" | "replace",
   url: URL,
   key: string,
@@ -89,7 +89,7 @@ async function refusalBefore(
   if (there.kind === "refused") return there.status === NOT_FOUND ? undefined : there;
   if (there.kind !== "dataset" || existing === "replace") return undefined;
   const { rows, file_name } = there.dataset;
-  const message = `there is a dataset already: ${rows.toLocaleString("en")} rows of ${file_name ?? "standard input"}; --replace puts this file in its place`;
+  const message = `there is a dataset already: ${rows.toLocaleString("en")} rows of ${file_name ?? "standard input"}; --replace replaces it with this file`;
   const text = JSON.stringify({ error: { code: "conflict", message } });
   return { kind: "refused", status: CONFLICT, refusal: { message, problems: [] }, text };
 }
@@ -102,7 +102,7 @@ async function openFile(file: string): Promise<{ bytes: Readable; length: number
     // A pipe or a device has no length.
     return { bytes: createReadStream(file), length: found.isFile() ? found.size : undefined };
   } catch (error) {
-    throw new NotAsked(
+    throw new RequestFailed(
       `${file} cannot be read: ${whyUnreadable(error)}; name a CSV or NDJSON file, or - for standard input`,
     );
   }

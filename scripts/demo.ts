@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: twins and an agent on free ports, a phone call in a sandbox of its own, what came of it. Needs no key,
- * no network, no environment (RECORD_DIR alone is passed on to the agent); leaves nothing running.
+ * `npm run demo`: starts twins and an agent on free ports, places a phone call in its own sandbox, and prints the outcome.
+ * Needs no key, no network and no environment variables (only RECORD_DIR reaches the agent); leaves nothing running.
  */
 import path from "node:path";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
@@ -14,11 +14,10 @@ import { ConversationPrinter } from "./shared/conversation.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import type { House, Stage } from "./shared/house.ts";
 import { seconds, terminalOf } from "./shared/terminal.ts";
-import { printSummary, printVerdict } from "./shared/verdict.ts";
-import { printWitnesses } from "./shared/witnesses.ts";
+import { printRecords, printSummary, printVerdict } from "./shared/verdict.ts";
 
 const DEMO_SCENARIO = "open-incident";
-/** A person reads along in real time; a machine need not wait. */
+/** On a terminal the default is real time, for reading along. */
 const SPEED_WITHOUT_TERMINAL = 10;
 const INTERRUPTED = 130;
 const USAGE = `npm run demo -- [scenario…] [--all] [--speed N]
@@ -32,10 +31,10 @@ RECORD_DIR=DIR has the agent record each call there, as it does by itself: stere
 const terminal = terminalOf(process.stdout);
 let house: Promise<House> | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => cutShort(INTERRUPTED));
+  process.once(signal, () => interrupt(INTERRUPTED));
 }
-onReaderGone(() => cutShort(0));
-onNpmGone(() => cutShort(INTERRUPTED));
+onReaderGone(() => interrupt(0));
+onNpmGone(() => interrupt(INTERRUPTED));
 
 try {
   process.exitCode = await demo();
@@ -47,7 +46,7 @@ try {
   await stopHouse();
 }
 
-function cutShort(exitCode: number): void {
+function interrupt(exitCode: number): void {
   void stopHouse().finally(() => process.exit(exitCode));
 }
 
@@ -65,7 +64,7 @@ async function demo(): Promise<number> {
   const { dim, wrap } = terminal;
   wrap("the twins start; the first start makes the datasets and takes longer", { style: dim });
   const recordings = process.env.RECORD_DIR ?? "";
-  // Twins and agent take long to load: what goes on is said first.
+  // Import late: twins and agent take long to load, and the user should see progress before.
   house = import("./shared/house.ts").then(({ startHouse }) =>
     startHouse({
       onProgress: (what) => wrap(what, { indent: "  ", style: dim }),
@@ -107,12 +106,12 @@ async function show(scenario: Scenario, { voiceUrl, sandbox }: Stage, speed: num
   });
   printer.finish(run);
   terminal.line();
-  printWitnesses(run, terminal);
+  printRecords(run, terminal);
   printVerdict(run, terminal);
   return run;
 }
 
-/** @returns `undefined` when help is asked for */
+/** @returns `undefined` for --help */
 function readOptions(): { scenarios: string[]; speed: number } | undefined {
   const given = readArguments(USAGE, {
     all: { type: "boolean", default: false },
@@ -134,7 +133,7 @@ function defaultSpeed(): number {
   return process.stdout.isTTY ? 1 : SPEED_WITHOUT_TERMINAL;
 }
 
-/** A house that is still starting is stopped when it has started. */
+/** Stops the house, after its start if that is still in progress. */
 async function stopHouse(): Promise<void> {
   const running = await house?.catch(() => undefined);
   house = undefined;

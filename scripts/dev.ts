@@ -1,15 +1,14 @@
 /**
- * `npm run dev`: twins and agent as programs of their own, one log, restarted when their files change or they end by
- * themselves. Ctrl-C stops all of it.
+ * `npm run dev`: runs twins and agent as two processes with one log, and restarts them when their files change or they
+ * crash. Ctrl-C stops both.
  */
 import { existsSync } from "node:fs";
 import { makeApiKey } from "@offhook/platform/http/api-keys";
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { requireOwnFolder } from "@offhook/platform/server/locator";
-import { BackOff } from "./dev/back-off.ts";
 import { printLine, readLogLine } from "./dev/log-lines.ts";
 import { describeLosses, readTwinsState, type TwinsState } from "./dev/losses.ts";
-import { Part } from "./dev/part.ts";
+import { BackOff, Part } from "./dev/part.ts";
 import { FolderWatch } from "./dev/watch-folders.ts";
 import { clientEnvironment } from "./shared/client-environment.ts";
 import { type DevState, removeDevState, writeDevState } from "./shared/dev-state.ts";
@@ -18,7 +17,7 @@ import { terminalOf } from "./shared/terminal.ts";
 import { type TwinsDescription, twinsDescription } from "./shared/twins-description.ts";
 
 const ENVIRONMENT_FILE = ".env";
-/** A restarted agent does not wait long for calls to finish, unless told to. */
+/** A restarted agent drains its calls for a short time only, unless configured otherwise. */
 const DEV_DRAIN_TIMEOUT_MS = 1_000;
 /** Twins end within 7.5 s. */
 const TWINS_STOP_TIMEOUT_MS = 8_000;
@@ -33,34 +32,34 @@ twins/README.md those of the twins. With VAPI_API_KEY set the agent calls the re
 
 type PartName = "twins" | "agent";
 
-/** What is known of a part besides its process. */
+/** The state of a part beside its process. */
 interface PartRecord {
   part: Part;
   backOff: BackOff;
-  /** By `performance.now()`; `undefined` until it serves, and when it has ended. */
+  /** `performance.now()` of its start; `undefined` while it does not serve. */
   servesSince: number | undefined;
-  /** It ended by itself, is started again when this fires, and has not served since. */
+  /** The restart of a part that ended by itself; cleared when it serves. */
   pending: NodeJS.Timeout | undefined;
 }
 
-runWithoutArguments();
+rejectArguments();
 if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
 const terminal = terminalOf(process.stdout);
 const apiKey = process.env.SANDBOX_API_KEY || makeApiKey();
-/** With a key of his own the user wants the real runtime, or another one that he names. */
+/** With their own key, users want the real runtime, or the one they name. */
 const ownRuntime = (process.env.VAPI_API_KEY ?? "") !== "";
-/** Of the twins that serve. */
+/** The addresses of the running twins. */
 let addresses: TwinsDescription | undefined;
-/** How they were when they began to serve. */
+/** Their state when they started to serve. */
 let twinsAtStart: Promise<TwinsState | undefined> | undefined;
 let agentUrl: string | undefined;
-/** The addresses printed last: a restart that changes none of them prints nothing. */
-let printed = "";
-let served = false;
+/** The addresses printed last; a restart that changes none prints nothing. */
+let printedAddresses = "";
+let everServed = false;
 let stopping = false;
 let state: DevState = { state: "starting", reason: "the twins and the agent start" };
 
-const twins = recordOf(
+const twins = createRecord(
   new Part({
     name: "twins",
     file: "twins/main.ts",
@@ -69,12 +68,12 @@ const twins = recordOf(
     onLine: (line, stream) => {
       const ready = stream === "stdout" ? readAddresses(line) : undefined;
       if (ready === undefined) say("twins", line);
-      else twinsServe(ready);
+      else onTwinsReady(ready);
     },
-    onExit: (how) => ended("twins", how),
+    onExit: (how) => handleExit("twins", how),
   }),
 );
-const agent = recordOf(
+const agent = createRecord(
   new Part({
     name: "agent",
     file: "agent/main.ts",
@@ -82,9 +81,9 @@ const agent = recordOf(
     onLine: (line) => {
       say("agent", line);
       const url = readLogLine(line)?.url;
-      if (agent.servesSince === undefined && typeof url === "string") agentServes(url);
+      if (agent.servesSince === undefined && typeof url === "string") onAgentReady(url);
     },
-    onExit: (how) => ended("agent", how),
+    onExit: (how) => handleExit("agent", how),
   }),
 );
 const parts: Record<PartName, PartRecord> = { twins, agent };
@@ -96,19 +95,19 @@ await requireOwnFolder().catch((error: Error) => {
   console.error(error.message);
   process.exit(1);
 });
-tell(state);
+publishState(state);
 say("dev", "the twins and the agent start");
 startTwins();
 const watching = new FolderWatch({
   root: PROJECT,
   folders: ["agent", "tools", "twins", "samples/scenarios"],
   isWatched: (file) => isAgentFile(file) || isTwinsFile(file) || isScenario(file),
-  stirred: () => writeDevState({ ...state, state: "starting", reason: "files are being changed" }),
-  settled: changed,
+  onChange: () => writeDevState({ ...state, state: "starting", reason: "files are being changed" }),
+  onSettled: handleChanges,
 });
 
-/** Ends here when there are any. */
-function runWithoutArguments(): void {
+/** Prints the usage and exits if there are any arguments. */
+function rejectArguments(): void {
   const [argument] = process.argv.slice(2);
   if (argument === undefined) return;
   const isHelp = argument === "--help" || argument === "-h";
@@ -117,7 +116,7 @@ function runWithoutArguments(): void {
   process.exit(isHelp ? 0 : 2);
 }
 
-function recordOf(part: Part): PartRecord {
+function createRecord(part: Part): PartRecord {
   return { part, backOff: new BackOff(), servesSince: undefined, pending: undefined };
 }
 
@@ -125,11 +124,11 @@ function startTwins(): void {
   twins.part.start({ ...process.env, SANDBOX_API_KEY: apiKey });
 }
 
-/** The twins answer: the agent is started with what it needs to find them. */
-function twinsServe(ready: TwinsDescription): void {
+/** The twins serve: starts the agent with their addresses. */
+function onTwinsReady(ready: TwinsDescription): void {
   addresses = ready;
-  served = true;
-  serves(twins);
+  everServed = true;
+  markServing(twins);
   twinsAtStart = readTwinsState(ready);
   enqueue(async () => {
     await stopPart(agent);
@@ -137,11 +136,11 @@ function twinsServe(ready: TwinsDescription): void {
   });
 }
 
-function agentServes(url: string): void {
+function onAgentReady(url: string): void {
   agentUrl = url;
-  serves(agent);
+  markServing(agent);
   printAddresses();
-  if (twins.servesSince !== undefined) tell({ state: "ready", reason: "" });
+  if (twins.servesSince !== undefined) publishState({ state: "ready", reason: "" });
 }
 
 function agentEnvironment(ready: TwinsDescription): Record<string, string | undefined> {
@@ -149,36 +148,39 @@ function agentEnvironment(ready: TwinsDescription): Record<string, string | unde
   const runtime = ownRuntime ? {} : { VAPI_API_KEY, VOICE_API_URL };
   return {
     DRAIN_TIMEOUT_MS: `${DEV_DRAIN_TIMEOUT_MS}`,
-    // What the environment file says of the agent; what the user set himself stands.
+    // The environment file's variables for the agent; the user's own take precedence.
     ...ready.agent_environment,
     ...process.env,
     ...others,
     ...runtime,
-    // Its addresses are this machine's business, unless the user named one.
+    // The user's own database wins over the twins'.
     ...(process.env.DATABASE_URL ? { DATABASE_URL: process.env.DATABASE_URL } : {}),
   };
 }
 
 let work: Promise<void> = Promise.resolve();
 
-/** One start or stop after another. */
+/** Runs starts and stops one at a time. */
 function enqueue(step: () => Promise<void>): void {
   work = work.then(async () => {
     if (!stopping) await step();
   });
 }
 
-/** Starts again what the changed files belong to; the agent depends on the twins, so it follows them. */
-function changed(files: string[]): void {
+/** Restarts the part to which the changed files belong; the agent follows the twins, on which it depends. */
+function handleChanges(files: string[]): void {
   const scenario = files.find(isScenario);
   if (scenario !== undefined) say("dev", `${scenario} changed: the next call has it, nothing is restarted`);
   const name = files.some(isTwinsFile) ? "twins" : files.some(isAgentFile) ? "agent" : undefined;
   if (name === undefined) {
-    tell(state);
+    publishState(state);
     return;
   }
   const [first = ""] = files.filter(name === "twins" ? isTwinsFile : isAgentFile);
-  tell({ state: "starting", reason: `the ${name} restart${name === "agent" ? "s" : ""}: ${first} changed` });
+  publishState({
+    state: "starting",
+    reason: `the ${name} restart${name === "agent" ? "s" : ""}: ${first} changed`,
+  });
   for (const record of Object.values(parts)) {
     record.backOff.reset();
     cancelStart(record);
@@ -188,10 +190,10 @@ function changed(files: string[]): void {
 
 async function restart(name: PartName, file: string): Promise<void> {
   say(name, `${file} changed: restarting`);
-  if (name === "twins") await sayLosses();
+  if (name === "twins") await reportLosses();
   await stopPart(agent);
   if (name === "agent" && twins.part.running) {
-    // Twins that only start will start it.
+    // Twins that are still starting start the agent when they serve.
     if (addresses !== undefined) agent.part.start(agentEnvironment(addresses));
     return;
   }
@@ -199,18 +201,18 @@ async function restart(name: PartName, file: string): Promise<void> {
   startTwins();
 }
 
-async function sayLosses(): Promise<void> {
+async function reportLosses(): Promise<void> {
   if (addresses === undefined) return;
   const lost = describeLosses(await twinsAtStart, await readTwinsState(addresses));
   if (lost !== undefined) say("twins", terminal.tool(`lost with the restart: ${lost}`));
 }
 
 async function stopPart(record: PartRecord): Promise<void> {
-  forget(record);
+  markStopped(record);
   await record.part.stop();
 }
 
-function serves(record: PartRecord): void {
+function markServing(record: PartRecord): void {
   record.servesSince = performance.now();
   record.pending = undefined;
 }
@@ -220,20 +222,20 @@ function cancelStart(record: PartRecord): void {
   record.pending = undefined;
 }
 
-/** It serves no more. */
-function forget(record: PartRecord): void {
+/** Records that the part no longer serves. */
+function markStopped(record: PartRecord): void {
   record.servesSince = undefined;
   if (record === twins) addresses = undefined;
 }
 
-/** A part that had served is started again, later each time; another one waits for its files to change. */
-function ended(name: PartName, how: string): void {
+/** Restarts a part that had served, with back-off; one that never served waits for its files to change. */
+function handleExit(name: PartName, how: string): void {
   if (stopping) return;
   const record = parts[name];
   const { servesSince, pending, backOff } = record;
-  forget(record);
-  if (!served) {
-    // Nothing has worked yet, so there is nothing to keep.
+  markStopped(record);
+  if (!everServed) {
+    // Nothing has served yet, so there is nothing to keep alive.
     void stopAll(1);
     return;
   }
@@ -242,19 +244,19 @@ function ended(name: PartName, how: string): void {
   if (delayMs === undefined) {
     record.pending = undefined;
     say(name, terminal.bad(`ended (${how}); it is started again when one of its files changes`));
-    tell({ state: "down", reason: `the ${name} ended (${how})` });
+    publishState({ state: "down", reason: `the ${name} ended (${how})` });
     return;
   }
   const lost = name === "twins" ? `; lost: ${describeLosses(undefined, undefined)}` : "";
   say(name, terminal.bad(`ended (${how}); starting again in ${delayMs / 1000} s${lost}`));
-  tell({ state: "starting", reason: `the ${name} ended (${how}) and started again` });
+  publishState({ state: "starting", reason: `the ${name} ended (${how}) and started again` });
   record.pending = setTimeout(() => enqueue(() => startAgain(name)), delayMs);
 }
 
 async function startAgain(name: PartName): Promise<void> {
   if (parts[name].part.running) return;
   if (name === "twins") startTwins();
-  // Without twins it waits for them: they start it.
+  // Without twins, they start the agent once they serve.
   else if (addresses !== undefined) agent.part.start(agentEnvironment(addresses));
 }
 
@@ -264,23 +266,23 @@ async function stopAll(exitCode: number): Promise<void> {
   watching.close();
   for (const record of Object.values(parts)) cancelStart(record);
   await work;
-  // The agent first: it ends its calls while the runtime still answers.
+  // The agent first, so that it can end its calls at the runtime.
   await agent.part.stop();
   await twins.part.stop();
   removeDevState();
   process.exit(exitCode);
 }
 
-/** Tells `npm run dial`. */
-function tell(now: DevState): void {
+/** Publishes the state for `npm run dial`. */
+function publishState(now: DevState): void {
   state = { ...now, ...(agentUrl === undefined ? {} : { agent_url: agentUrl }) };
   writeDevState(state);
 }
 
 function printAddresses(): void {
   const current = JSON.stringify([addresses, agentUrl]);
-  if (addresses === undefined || agentUrl === undefined || current === printed) return;
-  printed = current;
+  if (addresses === undefined || agentUrl === undefined || current === printedAddresses) return;
+  printedAddresses = current;
   const { bold, dim, line, wrap } = terminal;
   const voice = `${agentUrl.replace(/^http/, "ws")}/voice`;
   const shown = addresses.sandboxes.flatMap((sandbox) => sandbox.twins);
@@ -296,7 +298,7 @@ function printAddresses(): void {
   }
   line();
   line(`call it, in another terminal:  ${bold("npm run dial")}`);
-  // In one line, to be copied.
+  // On one line, for copying.
   line(
     dim(
       `from elsewhere:  npm run dial -- --url ${voice} --twins ${addresses.base_url} --key ${addresses.api_key}`,
@@ -324,7 +326,7 @@ function isAgentFile(file: string): boolean {
   return /^(agent|tools)\/.*\.ts$/.test(file);
 }
 
-/** The caller is no part of the running twins. */
+/** Excludes the caller, which the running twins do not load. */
 function isTwinsFile(file: string): boolean {
   return /^twins\/.*\.(ts|mjs|cjs|sql|yaml)$/.test(file) && !/^twins\/caller\//.test(file);
 }

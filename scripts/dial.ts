@@ -26,14 +26,14 @@ import { printSummary, printVerdict } from "./shared/verdict.ts";
 const ENVIRONMENT_FILE = ".env";
 const NOTHING_CALLED = 2;
 const INTERRUPTED = 130;
-/** A call that is cut short takes back what it gave to the twins, if they answer within this time. */
+/** Time in which an interrupted run removes what it gave to the twins. */
 const WITHDRAW_MS = 3_000;
 
 let sandbox: SandboxClient | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-  process.once(signal, () => cutShort(INTERRUPTED));
-onReaderGone(() => cutShort(0));
-onNpmGone(() => cutShort(INTERRUPTED));
+  process.once(signal, () => interrupt(INTERRUPTED));
+onReaderGone(() => interrupt(0));
+onNpmGone(() => interrupt(INTERRUPTED));
 
 try {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
@@ -50,7 +50,7 @@ async function dial(line: CommandLine | undefined): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  await untilAnswered(namedAgent(line, process.env), line);
+  await waitForAgent(namedAgent(line, process.env), line);
   const options = findCallee(line, process.env);
   const samples = readSampleLibrary(SAMPLES_FOLDER);
   const scenarios = findScenarioFiles(options.scenarios, SCENARIOS_FOLDER).map((file) =>
@@ -77,7 +77,7 @@ async function placeCalls(scenarios: readonly Scenario[], options: DialOptions):
   }
   const startedAt = performance.now();
   const runs = await runAll(calls, options.concurrency, async ({ scenario, number }) => {
-    await untilAnswered(options.url, options);
+    await waitForAgent(options.url, options);
     const printer = oneByOne ? new ConversationPrinter(terminal) : undefined;
     if (printer) printHeading(scenario, options);
     const run = await runScenario(scenario, {
@@ -106,22 +106,22 @@ async function placeCalls(scenarios: readonly Scenario[], options: DialOptions):
   }
 }
 
-/** Waits while `npm run dev` restarts what is to be called. @throws UsageError when it does not come back */
-async function untilAnswered(url: string | undefined, options: Pick<DialOptions, "json">): Promise<void> {
+/** Waits while `npm run dev` restarts the agent. @throws UsageError when it does not come back */
+async function waitForAgent(url: string | undefined, options: Pick<DialOptions, "json">): Promise<void> {
   const { line, dim } = terminalFor(options);
   await waitForDev(url, (reason) => line(dim(`waiting for npm run dev: ${reason}`)));
 }
 
-/** With --json standard output belongs to the object. */
+/** With --json, standard output is reserved for the object. */
 function terminalFor({ json }: Pick<DialOptions, "json">) {
   return terminalOf(json ? process.stderr : process.stdout);
 }
 
-/** Ends in the middle of calls: their lines close with the process. */
-function cutShort(exitCode: number): void {
+/** Exits in the middle of calls; their lines close with the process. */
+function interrupt(exitCode: number): void {
   setTimeout(() => process.exit(exitCode), WITHDRAW_MS);
-  const withdrawn = sandbox?.withdraw() ?? Promise.resolve();
-  void withdrawn.catch(() => undefined).finally(() => process.exit(exitCode));
+  const withdrawal = sandbox?.withdraw() ?? Promise.resolve();
+  void withdrawal.catch(() => undefined).finally(() => process.exit(exitCode));
 }
 
 function recordingFile({ recordFolder, calls }: DialOptions, scenario: Scenario, number: number) {

@@ -1,4 +1,4 @@
-/** The callers' samples: making, checking, adding and listening to them. `USAGE` says how. */
+/** `npm run samples`: makes, checks, adds and exports the callers' samples. See `USAGE`. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,13 +14,13 @@ import { DATASET_FILE, isDatasetAsMade, makeDataset } from "./samples/dataset.ts
 import { type MakeSamplesOptions, makeSamples } from "./samples/make-samples.ts";
 
 const USAGE = `npm run samples                                  make all samples from samples/utterances.yaml
-npm run samples -- --check                       are the samples what utterances.yaml says? writes nothing
+npm run samples -- --check                       compare the samples with utterances.yaml; writes nothing
 npm run samples -- add NAME --text "What is said." --wav FILE [--voice WHO] [--replace]
-                                                 make a sample of a recording of your own
+                                                 make a sample from your own recording
 npm run samples -- export NAME --wav FILE        write a sample as a WAV file, to listen to it
 
-  --folder DIR   another folder than samples/
-  --replace      a sample of that name may be there already
+  --folder DIR   folder of the samples; default: samples/
+  --replace      replace a sample of that name
   --help`;
 
 const SAMPLES_FOLDER = fileURLToPath(new URL("../samples", import.meta.url));
@@ -48,7 +48,7 @@ try {
   await synthesis.close();
 }
 
-/** Answers the exit status. */
+/** @returns the exit status */
 async function run({ values, positionals: [command, name, ...more] }: Given): Promise<number> {
   const { folder, text, wav, voice, replace } = values;
   if (command === undefined) return values.check ? check(folder) : make(folder);
@@ -120,7 +120,7 @@ async function check(folder: string): Promise<number> {
   return say(lines.join("\n"), 1);
 }
 
-/** A folder of somebody's own has utterances, and no logs of ours. */
+/** Only the shipped folder has the log dataset; a user's own has utterances only. */
 function isShippedFolder(folder: string): boolean {
   return resolve(folder) === resolve(SAMPLES_FOLDER);
 }

@@ -1,4 +1,4 @@
-/** Requests to the twins' dataset routes, with what they answer. */
+/** Requests to the twins' dataset routes, and their answers. */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
@@ -34,20 +34,20 @@ const refusalSchema = z.object({
 });
 export type Refusal = z.infer<typeof refusalSchema>["error"];
 
-/** What the twins said. `text` is their answer as it came. */
+/** The twins' answer; `text` is its raw body. */
 export type Answer =
   | { kind: "dataset"; dataset: DatasetAnswer; sandboxes: ResetSandbox[]; text: string }
   | { kind: "deleted"; sandboxes: ResetSandbox[]; text: string }
   | { kind: "refused"; status: number; refusal: Refusal; text: string };
 
-/** The twins could not be asked, or their answer is not one of theirs. */
-export class NotAsked extends Error {}
+/** The twins did not answer, do not know the key, or sent an answer of another shape. */
+export class RequestFailed extends Error {}
 
 export interface Question {
   method: "GET" | "POST" | "DELETE";
   url: URL;
   key: string;
-  /** What is sent, and how long it is, where that is known. */
+  /** The body, and its length if known. */
   body?: { bytes: Readable; length: number | undefined; onSent(bytes: number): void };
 }
 
@@ -65,12 +65,12 @@ export async function ask({ method, url, key, body }: Question): Promise<Answer>
   try {
     answer = await answered;
   } catch (error) {
-    throw new NotAsked(`the twins at ${url.origin} did not answer: ${describe(error)}`);
+    throw new RequestFailed(`the twins at ${url.origin} did not answer: ${describe(error)}`);
   }
-  return read(answer.status, answer.text);
+  return parseAnswer(answer.status, answer.text);
 }
 
-/** Sends until all is sent or an answer comes: a refusal does not wait for the rest. */
+/** Sends the body until its end or an early answer: a refusal need not wait for the rest. */
 function sendBody({ bytes, onSent }: NonNullable<Question["body"]>, request: ClientRequest): void {
   let sent = 0;
   bytes.on("data", (chunk: Buffer) => {
@@ -97,11 +97,11 @@ function responseTo(request: ClientRequest): Promise<{ status: number; text: str
   });
 }
 
-function read(status: number, text: string): Answer {
-  const value = parse(text);
+function parseAnswer(status: number, text: string): Answer {
+  const value = parseJson(text);
   const refusal = refusalSchema.safeParse(value);
   if (status === UNAUTHORIZED) {
-    throw new NotAsked(
+    throw new RequestFailed(
       "the twins do not know this key; theirs is printed when they start: --key, or SANDBOX_API_KEY",
     );
   }
@@ -111,10 +111,10 @@ function read(status: number, text: string): Answer {
   const dataset = answerSchema.safeParse(value);
   if (dataset.success) return { kind: "dataset", dataset: dataset.data, sandboxes, text };
   if (status === 200 && reset.success) return { kind: "deleted", sandboxes, text };
-  throw new NotAsked(`what answers there is not the twins: status ${status}`);
+  throw new RequestFailed(`what answers there is not the twins: status ${status}`);
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -8,10 +8,10 @@ const DEFAULT_SERVICE = "elasticsearch";
 
 export const USAGE = `npm run dataset -- upload FILE   give a service the log events of a file
 npm run dataset -- show          what its dataset holds
-npm run dataset -- delete        take it away; its sandboxes are reset to having none
+npm run dataset -- delete        delete it, and reset its sandboxes
 
   FILE                CSV or NDJSON, gzip or not; - is standard input
-  --replace           put the file in the place of the dataset there is; one that is wrong leaves that as it is
+  --replace           replace an existing dataset; a file that is refused leaves it unchanged
   --format F          csv or ndjson; default: what the file's name says, else its first character
   --service NAME      default: ${DEFAULT_SERVICE}
   --environment NAME  default: dev
@@ -20,7 +20,7 @@ npm run dataset -- delete        take it away; its sandboxes are reset to having
   --json              print one object, and nothing else, on standard output
   --help
 
-Exit status: 0 when it is done, 1 when the twins refused it, 2 when they were not asked.`;
+Exit status: 0 when done, 1 when the twins refused it, 2 when no request could be made.`;
 
 const options = {
   format: { type: "string" },
@@ -57,7 +57,7 @@ export type Command =
   | { kind: "show" }
   | { kind: "delete" };
 
-/** @returns `undefined` when help is asked for. @throws UsageError */
+/** @returns `undefined` for --help. @throws UsageError */
 export function readOptions(
   args: string[],
   env: Record<string, string | undefined>,

@@ -1,4 +1,4 @@
-/** What the twins said about a dataset, for people. */
+/** Prints the twins' answers about a dataset. */
 import type { Terminal } from "../shared/terminal.ts";
 import type { DatasetAnswer, Refusal, ResetSandbox } from "./ask.ts";
 import { size } from "./progress.ts";

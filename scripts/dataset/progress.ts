@@ -1,4 +1,4 @@
-/** How far an upload is: a bar that moves on a terminal, a line now and then elsewhere. */
+/** Shows the progress of an upload: a bar on a terminal, a line at intervals elsewhere. */
 
 export interface ProgressStream {
   write(text: string): unknown;
@@ -6,7 +6,7 @@ export interface ProgressStream {
   columns?: number;
 }
 
-/** A bar moves so often at most; a line comes so often. */
+/** Intervals of the bar and of the lines. */
 const BAR_MS = 100;
 const LINE_MS = 5000;
 const BAR_WIDTH = 24;
@@ -19,14 +19,14 @@ export class Progress {
   #shown = false;
   #complete = false;
 
-  /** @param totalBytes what there is to send, where that is known */
+  /** @param totalBytes size of the upload, if known */
   constructor(stream: ProgressStream, totalBytes: number | undefined) {
     this.#stream = stream;
     this.#totalBytes = totalBytes;
     if (stream.isTTY !== true) this.#shownAt = this.#startedAt;
   }
 
-  sent(bytes: number): void {
+  update(bytes: number): void {
     const now = performance.now();
     const complete = bytes === this.#totalBytes && !this.#complete;
     if (!complete && now - this.#shownAt < (this.#stream.isTTY === true ? BAR_MS : LINE_MS)) return;
@@ -35,7 +35,7 @@ export class Progress {
     this.#show(this.#describe(bytes, now - this.#startedAt));
   }
 
-  /** Nothing more will be shown. */
+  /** Clears the bar. */
   end(): void {
     if (this.#shown && this.#stream.isTTY === true) this.#stream.write("\r\u001b[K");
   }
@@ -60,7 +60,7 @@ export class Progress {
   }
 }
 
-/** Bytes as people read them: `1.2 MB`. */
+/** Formats bytes for people: `1.2 MB`. */
 export function size(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let value = bytes;

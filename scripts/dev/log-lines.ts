@@ -1,4 +1,4 @@
-/** Turns the JSON lines of pino into lines for people: time, part, level, message, details. */
+/** Formats pino's JSON lines for people: time, part, level, message, details. */
 import { z } from "zod";
 import type { Terminal } from "../shared/terminal.ts";
 
@@ -9,12 +9,12 @@ const logLine = z.looseObject({
 });
 type LogLine = z.infer<typeof logLine>;
 
-/** Members every line has, and those that are printed elsewhere. */
+/** Members that are not details: constant ones, and those printed elsewhere. */
 const NOT_DETAILS = new Set(["level", "time", "msg", "pid", "hostname"]);
 const WARN = 40;
 const ERROR = 50;
 
-/** A log line as an object, when it is one. */
+/** Parses a log line; `undefined` for any other text. */
 export function readLogLine(line: string): LogLine | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
@@ -28,7 +28,7 @@ const TIME_CHARS = 12;
 const PART_CHARS = 5;
 const INDENT = " ".repeat(TIME_CHARS + 2 + PART_CHARS + 2);
 
-/** Prints one line of a part's output for people, in the terminal's width. */
+/** Prints one line of a part's output, wrapped to the terminal's width. */
 export function printLine(part: string, line: string, terminal: Terminal): void {
   const parsed = readLogLine(line);
   const name = terminal.bold(part.padEnd(PART_CHARS));

@@ -1,28 +1,28 @@
-/** What a restart of the twins loses: compares their state with the one they started with. */
+/** Describes what a restart of the twins loses, by comparing their state with that at their start. */
 import { z } from "zod";
 
-/** What is asked of `npm run twins -- --json`. */
+/** The members of `npm run twins -- --json` that are needed here. */
 export interface AskedTwins {
   base_url: string;
   api_key: string;
   sandboxes: { id: string; twins: { name: string; control_url: string }[] }[];
 }
 
-/** The state of all twins as far as a restart loses it. */
+/** The state of the twins that a restart loses. */
 export interface TwinsState {
-  /** By twin of the first sandbox. */
+  /** The twins of the first sandbox, by name. */
   twins: ReadonlyMap<string, { version: number; counts: Record<string, number>; dataset: string | null }>;
   sandboxes: readonly string[];
 }
 
-/** A restart does not wait long for twins that hang. */
+/** Limits the wait of a restart for hanging twins. */
 const ANSWER_MS = 2_000;
 
 const rows = z.object({ counts: z.record(z.string(), z.number()), state_version: z.number() });
 const dataset = z.object({ file_name: z.string().nullable(), sha256: z.string() });
 const sandboxes = z.object({ sandboxes: z.array(z.object({ id: z.string(), environment: z.string() })) });
 
-/** @returns `undefined` when they do not answer as twins do */
+/** @returns `undefined` when the twins do not answer as expected */
 export async function readTwinsState(asked: AskedTwins): Promise<TwinsState | undefined> {
   try {
     const { sandboxes: all } = sandboxes.parse(await get(`${asked.base_url}/sandboxes`, asked));
@@ -51,7 +51,7 @@ async function get(url: string, { api_key }: AskedTwins): Promise<unknown> {
   return answer.json();
 }
 
-/** One line on what is not as it was at the start; `undefined` when all of it is. */
+/** Describes in one line what has changed since the start; `undefined` when nothing has. */
 export function describeLosses(
   start: TwinsState | undefined,
   now: TwinsState | undefined,

@@ -1,4 +1,4 @@
-/** A program that runs beside others, in a process group of its own: started, stopped, and ended with all it started. */
+/** Runs a program in its own process group, and stops it together with everything it started. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -11,15 +11,39 @@ export interface PartOptions {
   /** Source file in the project, run through tsx. */
   file: string;
   args?: string[];
-  /** How long it may take to stop before its whole group is killed: longer than the limit that it has itself. */
+  /** Time to stop before its process group is killed; longer than the program's own limit. */
   stopTimeoutMs: number;
   /** A line of its output, from either stream. */
   onLine(line: string, stream: "stdout" | "stderr"): void;
-  /** It ended without being told to: `exit 1`, `SIGKILL`. */
+  /** It ended without `stop`. @param how such as `exit 1` or `SIGKILL` */
   onExit(how: string): void;
 }
 
 const TSX = import.meta.resolve("tsx");
+
+/** Delays of consecutive restarts; after the last one, only a file change restarts the part. */
+const RESTART_DELAYS_MS = [250, 1_000, 2_000, 5_000, 10_000];
+/** A part that served for this long started well, so its end counts as a first failure. */
+const STEADY_MS = 60_000;
+
+/** The back-off between restarts of a part that ended by itself. */
+export class BackOff {
+  #failures = 0;
+
+  /**
+   * @param servedMs how long the part served before it ended
+   * @returns the delay of the next restart; `undefined`: do not restart
+   */
+  next(servedMs: number): number | undefined {
+    if (servedMs >= STEADY_MS) this.reset();
+    return RESTART_DELAYS_MS[this.#failures++];
+  }
+
+  /** Forgets the failures, after a change of the part's files. */
+  reset(): void {
+    this.#failures = 0;
+  }
+}
 
 export class Part {
   readonly #options: PartOptions;
@@ -53,7 +77,7 @@ export class Part {
     });
   }
 
-  /** Stops it and everything it started. Settles when it is gone. */
+  /** Stops it and everything it started; resolves when it has exited. */
   async stop(): Promise<void> {
     this.#stopping ??= this.#end();
     await this.#stopping;
@@ -71,7 +95,7 @@ export class Part {
   }
 }
 
-/** A group that is gone already needs no signal. */
+/** Signals the process group; ignores one that has exited. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {

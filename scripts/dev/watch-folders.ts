@@ -1,25 +1,25 @@
-/** Tells which files of some folders changed in content, new and removed ones included; many changes at once are told once. */
+/** Reports which files of some folders changed in content, including new and removed ones; batches simultaneous changes. */
 import { createHash } from "node:crypto";
 import { type Dirent, type FSWatcher, readdirSync, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 
-/** Editors write a file in several steps. */
+/** Debounce time, because editors write a file in several steps. */
 const SETTLE_MS = 150;
 
 export interface WatchOptions {
-  /** Folder that paths are relative to. */
+  /** Base folder of all paths. */
   root: string;
   folders: readonly string[];
   isWatched(file: string): boolean;
-  /** Something happened in the folders, perhaps to attributes or other files alone; `settled` follows. */
-  stirred?(): void;
-  /** @param files those with other content than before, sorted; often there are none */
-  settled(files: string[]): void;
+  /** Something happened, perhaps only to attributes or other files; `onSettled` follows. */
+  onChange?(): void;
+  /** @param files whose content changed, sorted; often none */
+  onSettled(files: string[]): void;
 }
 
 /**
- * One watch for each folder: on Linux, Node's own recursive one loses a file that another has replaced, as many editors
- * save.
+ * Watches each folder separately: on Linux, Node's recursive watch loses a file that is replaced by another, which is how
+ * many editors save.
  */
 export class FolderWatch {
   readonly #options: WatchOptions;
@@ -29,7 +29,7 @@ export class FolderWatch {
 
   constructor(options: WatchOptions) {
     this.#options = options;
-    this.#contents = this.#readAll(new Map());
+    this.#contents = this.#scan(new Map());
   }
 
   close(): void {
@@ -37,25 +37,25 @@ export class FolderWatch {
     for (const { watcher } of this.#watchers.values()) watcher.close();
   }
 
-  #stir(): void {
+  #scheduleScan(): void {
     if (this.#timer !== undefined) return;
-    this.#options.stirred?.();
+    this.#options.onChange?.();
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       const before = this.#contents;
-      this.#contents = this.#readAll(before);
-      this.#options.settled(differences(before, this.#contents));
+      this.#contents = this.#scan(before);
+      this.#options.onSettled(differences(before, this.#contents));
     }, SETTLE_MS);
   }
 
-  /** Reads what may have changed, and watches folders that are new. */
-  #readAll(known: ReadonlyMap<string, Content>): Map<string, Content> {
+  /** Reads the files that may have changed, and watches new folders. */
+  #scan(known: ReadonlyMap<string, Content>): Map<string, Content> {
     const { root, folders, isWatched } = this.#options;
     const contents = new Map<string, Content>();
     const found = new Set<string>();
     const walk = (folder: string): void => {
       found.add(folder);
-      // Watched before it is read: what comes in between is noticed one way or the other.
+      // Watch before reading, so that no change in between is missed.
       const entries = this.#watch(folder) ? listFolder(join(root, folder)) : [];
       for (const entry of entries) {
         const path = join(folder, entry.name);
@@ -74,36 +74,36 @@ export class FolderWatch {
     return contents;
   }
 
-  /** @returns whether the folder is there */
+  /** @returns whether the folder exists */
   #watch(folder: string): boolean {
     const path = join(this.#options.root, folder);
-    const identity = unlessGone(() => {
+    const identity = ignoreMissing(() => {
       const { dev, ino, birthtimeMs } = statSync(path);
       return `${dev} ${ino} ${birthtimeMs}`;
     });
     const watched = this.#watchers.get(folder);
     if (identity !== undefined && watched?.identity === identity) return true;
-    // Another folder of the same name: a switch of branches removes folders and makes them again.
+    // A new folder of the same name: switching branches removes folders and creates them again.
     watched?.watcher.close();
     this.#watchers.delete(folder);
     if (identity === undefined) return false;
-    const watcher = unlessGone(() => watch(path, () => this.#stir()));
+    const watcher = ignoreMissing(() => watch(path, () => this.#scheduleScan()));
     if (watcher === undefined) return false;
-    // A folder that is removed: its parent tells.
+    // A removed folder; the watch of its parent reports it.
     watcher.on("error", () => undefined);
     this.#watchers.set(folder, { watcher, identity });
     return true;
   }
 }
 
-/** What a file holds, and the attributes by which it need not be read again. */
+/** The digest of a file, and the attributes that tell whether to read it again. */
 interface Content {
   attributes: string;
   digest: string;
 }
 
 function readContent(path: string, known: Content | undefined): Content | undefined {
-  return unlessGone(() => {
+  return ignoreMissing(() => {
     const { ino, size, mtimeMs, ctimeMs } = statSync(path);
     const attributes = `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
     if (known?.attributes === attributes) return known;
@@ -112,11 +112,11 @@ function readContent(path: string, known: Content | undefined): Content | undefi
 }
 
 function listFolder(path: string): Dirent[] {
-  return unlessGone(() => readdirSync(path, { withFileTypes: true })) ?? [];
+  return ignoreMissing(() => readdirSync(path, { withFileTypes: true })) ?? [];
 }
 
-/** `undefined` when the file or folder has been removed in the meantime. */
-function unlessGone<Result>(read: () => Result): Result | undefined {
+/** Runs `read`. @returns `undefined` when the file or folder does not exist */
+function ignoreMissing<Result>(read: () => Result): Result | undefined {
   try {
     return read();
   } catch (error) {

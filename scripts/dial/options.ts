@@ -69,12 +69,12 @@ export interface DialOptions {
   headers: Record<string, string>;
 }
 
-/** What the command line says, before the agent and the twins are looked for. */
+/** The command line alone, before the agent and the twins are located. */
 export type CommandLine = z.infer<typeof valuesSchema> & { scenarios: string[] };
 
 type Environment = Record<string, string | undefined>;
 
-/** @returns `undefined` when help is asked for. @throws UsageError */
+/** @returns `undefined` for --help. @throws UsageError */
 export function readCommandLine(args: string[]): CommandLine | undefined {
   const given = readArguments(USAGE, options, args);
   if (given === undefined) return undefined;
@@ -87,12 +87,12 @@ export function readCommandLine(args: string[]): CommandLine | undefined {
   return { ...parsed.data, scenarios: positionals.length === 0 ? [DEFAULT_SCENARIO] : positionals };
 }
 
-/** The agent that the user names, on the command line or in the environment. */
+/** The agent named on the command line or in the environment. */
 export function namedAgent({ url }: CommandLine, env: Environment): string | undefined {
   return url ?? env.VOICE_URL;
 }
 
-/** Finds the agent and the twins as they are now. @throws UsageError */
+/** Locates the agent and the twins. @throws UsageError */
 export function findCallee(line: CommandLine, env: Environment): DialOptions {
   const { json, calls, concurrency, speed, scenarios, record } = line;
   const token = env.VOICE_TOKEN;
@@ -111,7 +111,7 @@ export function findCallee(line: CommandLine, env: Environment): DialOptions {
   };
 }
 
-/** Who is called and how; without an address, the channel that the environment file of the twins names. */
+/** The address and framing to call; without an address, those of the channel in the twins' environment file. */
 function calleeOf(
   address: string | undefined,
   protocol: Framing | undefined,
@@ -130,7 +130,7 @@ function sandboxOf(url: string | undefined, key: string | undefined): SandboxAdd
   throw new UsageError(`the twins at ${baseUrl} need a key: --key, or SANDBOX_API_KEY in the environment`);
 }
 
-/** The voice channel of an agent's address; `http` is understood as `ws`. */
+/** The voice channel of an agent's address; `http` becomes `ws`. */
 export function voiceUrl(address: string): string {
   let url: URL;
   try {

@@ -1,4 +1,4 @@
-/** Makes a sample of somebody's own recording. */
+/** Makes a sample from a user's recording. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CALLER_RATE, samplesToBytes } from "@offhook/audio/pcm";
@@ -16,9 +16,9 @@ export interface RecordedUtterance {
 }
 
 /**
- * Writes the sample's file and enters it in `utterances.yaml` (comments stay). The manifest is not touched: make the
- * samples after it.
- * @param mode `new`: no sample of the name may be there; `replace`: the recording takes its place
+ * Writes the sample's file and adds it to `utterances.yaml`, keeping its comments. Does not update the manifest: make the
+ * samples afterwards.
+ * @param mode `new` refuses a name that exists; `replace` replaces its sample
  * @throws Error saying what is wrong with the name or the recording; nothing is written then
  */
 export function addRecording(

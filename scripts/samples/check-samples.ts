@@ -1,4 +1,4 @@
-/** Compares the samples with what `utterances.yaml` makes. */
+/** Compares the samples with those that `utterances.yaml` produces. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,14 +7,14 @@ import { readManifest, sampleFile, sha256Of } from "@offhook/audio/sample-librar
 import type { Synthesis } from "@offhook/vapi/providers/provider";
 import { type MakeSamplesOptions, makeSamples } from "./make-samples.ts";
 
-/** A sample that is not what `utterances.yaml` says. */
+/** A difference between the samples and `utterances.yaml`. */
 export interface Difference {
   what: string;
-  /** What puts it right: making the samples anew, or taking a file away that making would leave. */
+  /** How to repair it: make the samples again, or remove a file that making would leave. */
   remedy: "make" | "remove";
 }
 
-/** Makes all samples in a folder of their own; answers each that differs. */
+/** Makes all samples in a temporary folder. @returns the differences */
 export async function checkSamples(
   folder: string,
   synthesis: Synthesis,

@@ -1,13 +1,13 @@
-/** Writes and checks the log dataset that is shipped. */
+/** Writes and checks the shipped log dataset. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { logEvents } from "@offhook/log-store/testing/log-events";
 
-/** Within the samples' folder. */
+/** Path within the samples' folder. */
 export const DATASET_FILE = "datasets/hotline.ndjson.gz";
 
-/** Leaves a file alone that holds the same events: zlib's versions pack them differently. Answers how many there are. */
+/** Writes the dataset unless the file has the same events: versions of zlib compress differently. @returns their number */
 export function makeDataset(samplesFolder: string): number {
   const events = [...logEvents()];
   const file = join(samplesFolder, DATASET_FILE);

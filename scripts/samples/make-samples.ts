@@ -31,12 +31,12 @@ import {
 } from "./utterances.ts";
 
 export interface MakeSamplesOptions {
-  /** Holds `utterances.yaml`, and the recordings made by people. */
+  /** Folder with `utterances.yaml` and the recordings. */
   from: string;
-  /** Where the samples and the manifest go. */
+  /** Folder for the samples and the manifest. */
   to: string;
   synthesis: Synthesis;
-  /** Called as each sample is done. */
+  /** Called after each sample. */
   onSample?: (entry: ManifestEntry, done: number, total: number) => void;
 }
 
@@ -70,7 +70,7 @@ export async function makeSamples({ from, to, synthesis, onSample }: MakeSamples
   return manifest;
 }
 
-/** Reads and checks `utterances.yaml`. @throws Error saying what is wrong with it, and where. */
+/** Reads and validates `utterances.yaml`. @throws Error saying what is wrong with it, and where */
 function readUtterances(folder: string): Utterances {
   const file = join(folder, UTTERANCES_FILE);
   return parseUtterances(readFileSync(file, "utf8"), file);

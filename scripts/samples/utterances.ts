@@ -1,4 +1,4 @@
-/** `samples/utterances.yaml`: what the samples are made from. */
+/** `samples/utterances.yaml`, from which the samples are made. */
 
 import { MAX_SAMPLE_RATE, MIN_SAMPLE_RATE } from "@offhook/audio/resample";
 import { sampleNameSchema } from "@offhook/audio/sample-library";
@@ -12,13 +12,13 @@ const durationSchema = z.number().int().min(1).max(600_000);
 const levelSchema = z.number().min(-90).max(-3);
 const spokenSchema = z.string().trim().min(1).max(1_000);
 
-/** Speech in turn with silence. */
+/** Speech, or speech alternating with pauses. */
 const textSchema = z.union([
   spokenSchema,
   z.array(z.union([spokenSchema, z.strictObject({ pause_ms: durationSchema })])).min(1),
 ]);
 
-/** Spoken by the synthesiser, or, with `recorded`, by whoever made the file: that one is kept as it is. */
+/** Synthesised, or with `recorded` a user's recording, whose file is kept as it is. */
 const utteranceSchema = z.union([
   z.strictObject({ name: sampleNameSchema, voice: z.enum(FLITE_VOICES), text: textSchema }),
   z.strictObject({
@@ -62,13 +62,13 @@ export type Utterance = z.infer<typeof utteranceSchema>;
 export type Sound = z.infer<typeof soundSchema>;
 export type SpokenText = z.infer<typeof textSchema>;
 
-/** The words alone, as a transcript has them. */
+/** The words without the pauses, as in a transcript. */
 export function plainText(text: SpokenText): string {
   const parts = typeof text === "string" ? [text] : text;
   return parts.filter((part) => typeof part === "string").join(" ");
 }
 
-/** Checks what stands in `file`. @throws Error saying what is wrong with it, and where. */
+/** Parses and validates the content of `file`. @throws Error saying what is wrong with it, and where */
 export function parseUtterances(source: string, file: string): Utterances {
   const parsed = utterancesSchema.safeParse(parse(source));
   if (!parsed.success) throw new Error(`${file} cannot be used:\n${z.prettifyError(parsed.error)}`);

@@ -1,4 +1,4 @@
-/** Prints a call as it happens: who says what, how long answers take, what the tools did. */
+/** Prints a call as it happens: who says what, how long replies take, what the tools did. */
 import { containsWords } from "@offhook/caller/match";
 import { readResult } from "@offhook/caller/observed";
 import type { ScenarioEvent, ScenarioRun } from "@offhook/caller/run-scenario";
@@ -9,21 +9,21 @@ interface HeardTurn {
   atMs: number;
   endMs?: number;
   responseMs: number | null;
-  /** Its text has been printed. */
-  told: boolean;
+  /** Whether its text has been printed. */
+  printed: boolean;
 }
 
 export class ConversationPrinter {
   readonly #terminal: Terminal;
-  /** The assistant's turn heard last. */
+  /** The assistant's latest turn. */
   #heard: HeardTurn | undefined;
-  /** The runtime shows what was said; with another one only the sound is known. */
+  /** Whether the runtime is the twin, which provides transcripts. */
   #transcribed = false;
-  /** What happened since a sound whose text has not come yet, or a text whose sound has not: it is printed after it. */
-  #held: ScenarioEvent[] = [];
-  /** What the held events wait for; sound and text come on connections of their own, either may be first. */
-  #heldFor: "text" | "sound" | undefined;
-  /** The caller has spoken since the turn heard last: what the assistant says next belongs to another one. */
+  /** Events since a turn whose text has not arrived yet, or a text whose sound has not; printed after it. */
+  #buffered: ScenarioEvent[] = [];
+  /** What the buffered events wait for; sound and text arrive on separate connections, in either order. */
+  #waitingFor: "text" | "sound" | undefined;
+  /** Whether the caller has spoken since the assistant's latest turn, so that its next text belongs to a new one. */
   #callerSpokeSince = false;
   #callerText = "";
   readonly #toolCalls = new Map<string, { message: RuntimeMessage; at: number }>();
@@ -33,41 +33,42 @@ export class ConversationPrinter {
   }
 
   print(event: ScenarioEvent): void {
-    if (this.#heldFor === "sound") this.#printBeforeSound(event);
-    else if (this.#awaitsText(event) || this.#isBeforeSound(event)) this.#held.push(event);
+    if (this.#waitingFor === "sound") this.#printWhileAwaitingSound(event);
+    else if (this.#mustWaitForText(event) || this.#mustWaitForSound(event)) this.#buffered.push(event);
     else this.#show(event);
   }
 
-  /** A sound's text is still to come: what is said and heard after it waits. The runtime's messages come in their order. */
-  #awaitsText(event: ScenarioEvent): boolean {
-    if (!this.#transcribed || this.#heard === undefined || this.#heard.told) return false;
+  /** Whether an event must wait for the text of the current turn. Messages never wait: the runtime sends them in order. */
+  #mustWaitForText(event: ScenarioEvent): boolean {
+    if (!this.#transcribed || this.#heard === undefined || this.#heard.printed) return false;
     if (event.type === "message") return false;
-    const waits = this.#held.length > 0 || event.type === "caller-speaks" || event.type === "callee-speaks";
-    if (waits) this.#heldFor = "text";
+    const waits =
+      this.#buffered.length > 0 || event.type === "caller-speaks" || event.type === "callee-speaks";
+    if (waits) this.#waitingFor = "text";
     return waits;
   }
 
-  /** A text whose sound is still on its way, as at a speed above 1: what comes meanwhile waits. */
-  #isBeforeSound(event: ScenarioEvent): boolean {
+  /** Whether a text has arrived before its sound, as it does at speeds above 1. */
+  #mustWaitForSound(event: ScenarioEvent): boolean {
     if (!this.#transcribed || event.type !== "message" || event.message.role !== "assistant") return false;
     const heard = this.#heard;
     const isNext =
-      heard === undefined || (heard.told && (this.#callerSpokeSince || heard.endMs !== undefined));
-    if (isNext) this.#heldFor = "sound";
+      heard === undefined || (heard.printed && (this.#callerSpokeSince || heard.endMs !== undefined));
+    if (isNext) this.#waitingFor = "sound";
     return isNext;
   }
 
-  #printBeforeSound(event: ScenarioEvent): void {
+  #printWhileAwaitingSound(event: ScenarioEvent): void {
     if (event.type === "callee-speaks") {
       this.#show(event);
       this.#release();
     } else if (event.type === "caller-speaks") {
-      // It was not to be heard.
-      this.#heard = { atMs: event.atMs, responseMs: null, told: false };
+      // The text had no sound.
+      this.#heard = { atMs: event.atMs, responseMs: null, printed: false };
       this.#release();
       this.print(event);
     } else {
-      this.#held.push(event);
+      this.#buffered.push(event);
     }
   }
 
@@ -80,7 +81,7 @@ export class ConversationPrinter {
         this.#note(`answered after ${seconds(event.setupMs)}`);
         break;
       case "caller-speaks":
-        this.#tellUntold();
+        this.#printUntranscribed();
         this.#callerText = event.text;
         this.#callerSpokeSince = true;
         this.#say("caller", event.atMs, event.text, event.interrupting ? "interrupts" : "");
@@ -89,8 +90,8 @@ export class ConversationPrinter {
         if (event.turn.cutOff) this.#note(`cut off after ${seconds(event.turn.endMs - event.turn.startMs)}`);
         break;
       case "callee-speaks":
-        this.#tellUntold();
-        this.#heard = { atMs: event.atMs, responseMs: event.responseMs, told: false };
+        this.#printUntranscribed();
+        this.#heard = { atMs: event.atMs, responseMs: event.responseMs, printed: false };
         this.#callerSpokeSince = false;
         break;
       case "callee-spoke":
@@ -104,19 +105,19 @@ export class ConversationPrinter {
     }
   }
 
-  /** Prints what was held back, as far as it need not wait again. */
+  /** Prints the buffered events that need not wait again. */
   #release(): void {
-    const held = this.#held;
-    this.#held = [];
-    this.#heldFor = undefined;
+    const held = this.#buffered;
+    this.#buffered = [];
+    this.#waitingFor = undefined;
     for (const event of held) this.print(event);
   }
 
-  /** What is known only when the call is over. */
+  /** Prints what is known only after the call. */
   finish(run: ScenarioRun): void {
     this.#transcribed = false;
     this.#release();
-    this.#tellUntold();
+    this.#printUntranscribed();
     const { report } = run;
     this.#note(`${report.reason}, after ${seconds(report.durationMs)}`);
   }
@@ -143,17 +144,17 @@ export class ConversationPrinter {
 
   #printAssistant({ text, start_ms }: RuntimeMessage): void {
     const heard = this.#heard;
-    // What else is said in the same turn answers nothing by itself.
-    const responseMs = heard === undefined || heard.told ? null : heard.responseMs;
-    this.#say("agent", heard?.atMs ?? start_ms ?? 0, text, answered(responseMs));
-    if (heard !== undefined) heard.told = true;
+    // Only the first text of a turn has a response time.
+    const responseMs = heard === undefined || heard.printed ? null : heard.responseMs;
+    this.#say("agent", heard?.atMs ?? start_ms ?? 0, text, formatResponse(responseMs));
+    if (heard !== undefined) heard.printed = true;
     this.#release();
   }
 
   #printToolCall(result: RuntimeMessage): void {
     const call = this.#toolCalls.get(result.tool_call_id ?? "");
     const { tool, wrap, cut } = this.#terminal;
-    // By the wall clock: the call's own may stand still while a tool works.
+    // Wall time, because the call's own clock may be held while a tool runs.
     const took = call === undefined ? 0 : performance.now() - call.at;
     const args = Object.entries(call?.message.arguments ?? {}).map(
       ([name, value]) => `${name}: ${JSON.stringify(value)}`,
@@ -164,16 +165,16 @@ export class ConversationPrinter {
     cut(JSON.stringify(readResult(result.text)), { indent: `${INDENT}  `, head: `${INDENT}${arrow}` });
   }
 
-  /** Speech without a transcript, as with a runtime that shows none. */
-  #tellUntold(): void {
+  /** Prints speech without a transcript, as from a runtime that provides none. */
+  #printUntranscribed(): void {
     const heard = this.#heard;
-    if (heard?.endMs === undefined || heard.told) return;
-    heard.told = true;
+    if (heard?.endMs === undefined || heard.printed) return;
+    heard.printed = true;
     this.#say(
       "agent",
       heard.atMs,
       `(${seconds(heard.endMs - heard.atMs)} of speech)`,
-      answered(heard.responseMs),
+      formatResponse(heard.responseMs),
     );
   }
 
@@ -191,7 +192,7 @@ export class ConversationPrinter {
 
 const INDENT = " ".repeat("   0.0 s  caller  ".length);
 
-function answered(responseMs: number | null): string {
+function formatResponse(responseMs: number | null): string {
   return responseMs === null ? "" : `after ${seconds(responseMs)}`;
 }
 

@@ -1,4 +1,4 @@
-/** `.offhook/dev.json`: `npm run dev` tells `npm run dial` whether what it runs can take calls. */
+/** `.offhook/dev.json`, by which `npm run dev` tells `npm run dial` whether its agent can take calls. */
 import { mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "@offhook/platform/base/is-running";
@@ -8,21 +8,21 @@ import { z } from "zod";
 const FOLDER = ".offhook";
 const FILE = join(FOLDER, "dev.json");
 const WAIT_MS = 60_000;
-/** A killed `dev` leaves its file as it was, so nothing tells of its end. */
+/** Polling interval: a killed `dev` does not update its file. */
 const CHECK_MS = 1_000;
 
 const devState = z.object({
   pid: z.number(),
-  /** `starting`: calls can be taken soon. `down`: not before a file changes. */
+  /** `starting`: ready soon. `down`: not before a file changes. */
   state: z.enum(["starting", "ready", "down"]),
-  /** Why it is so; empty when ready. */
+  /** Why it is not ready. */
   reason: z.string(),
-  /** The agent's address, once it has listened. */
+  /** The agent's address, once it is known. */
   agent_url: z.string().optional(),
 });
 export type DevState = Omit<z.infer<typeof devState>, "pid">;
 
-/** Says how `dev` is. The file appears at once with its whole content. */
+/** Writes the state of `dev`, atomically. */
 export function writeDevState(state: DevState): void {
   mkdirSync(FOLDER, { recursive: true, mode: 0o700 });
   const draft = `${FILE}.${process.pid}`;
@@ -30,36 +30,36 @@ export function writeDevState(state: DevState): void {
   renameSync(draft, FILE);
 }
 
-/** Unless another `dev` has written its own since. */
+/** Removes the file, unless another `dev` has written it since. */
 export function removeDevState(): void {
   if (read()?.pid === process.pid) rmSync(FILE, { force: true });
 }
 
 /**
- * Waits while a `dev` of this folder starts what is to be called. Returns at once when none runs here, or when another
- * agent than its own is called.
- * @param address of the agent that is called, when the user named one
- * @param onWait called once, with what is waited for, when there is something
- * @throws UsageError when `dev` runs, and what it runs takes no calls even so
+ * Waits while a `dev` of this folder starts its agent. Returns at once when no `dev` runs here, or when the call goes to
+ * another agent.
+ * @param address of the agent to call, if the user named one
+ * @param onWait called once with the reason, if there is a wait
+ * @throws UsageError when `dev` runs and its agent does not become ready
  */
 export async function waitForDev(address: string | undefined, onWait: (what: string) => void): Promise<void> {
-  const first = running();
+  const first = readRunning();
   if (first === undefined || first.state === "ready" || !isAgentOf(first, address)) return;
   if (first.state === "starting") {
     onWait(first.reason);
-    await untilDecided();
+    await waitUntilDecided();
   }
-  const last = running();
+  const last = readRunning();
   if (last === undefined || last.state === "ready") return;
   const waited = last.state === "starting" ? `not ready after ${WAIT_MS / 1000} s` : "down";
-  throw new UsageError(`what npm run dev runs is ${waited}: ${last.reason}; its terminal says more`);
+  throw new UsageError(`the agent of npm run dev is ${waited}: ${last.reason}; its terminal says more`);
 }
 
-/** Settles when `dev` is ready, down or gone, and after `WAIT_MS` in any case. */
-function untilDecided(): Promise<void> {
+/** Resolves when `dev` is ready, down or gone, at the latest after `WAIT_MS`. */
+function waitUntilDecided(): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
-      if (running()?.state === "starting") return;
+      if (readRunning()?.state === "starting") return;
       watcher.close();
       clearInterval(check);
       clearTimeout(giveUp);
@@ -82,7 +82,7 @@ function isAgentOf({ agent_url }: DevState, address: string | undefined): boolea
   return new URL(address).host === new URL(agent_url).host;
 }
 
-function running(): z.infer<typeof devState> | undefined {
+function readRunning(): z.infer<typeof devState> | undefined {
   const state = read();
   return state !== undefined && isRunning(state.pid) ? state : undefined;
 }

@@ -1,4 +1,4 @@
-/** Twins and agents together in this process, on free ports: what the demo and the replay tests call. */
+/** Runs twins and agents in this process, on free ports, for the demo and the replay tests. */
 
 import { createSandbox } from "@offhook/caller/own-sandbox";
 import { type SandboxAddress, SandboxClient } from "@offhook/caller/sandbox-client";
@@ -11,7 +11,7 @@ import { startProjectTwins } from "../../twins/start.ts";
 import { clientEnvironment } from "./client-environment.ts";
 import { DATASETS_FOLDER, PROJECT } from "./folders.ts";
 
-/** One sandbox, and an agent that works with its twins. */
+/** One sandbox, and an agent connected to its twins. */
 export interface Stage {
   /** The sandbox's id. */
   id: string;
@@ -19,35 +19,35 @@ export interface Stage {
   agent: RunningAgent;
   /** The agent's voice channel. */
   voiceUrl: string;
-  /** Ends running calls, stops the agent, and ends the sandbox if it was made for this stage. */
+  /** Ends running calls, stops the agent, and deletes the sandbox if it was created for this stage. */
   close(): Promise<void>;
 }
 
 export interface House {
   twins: RunningTwins;
-  /** An agent on a sandbox of its own. */
+  /** Starts an agent on a new sandbox. */
   openStage(): Promise<Stage>;
-  /** An agent on the sandbox that is always there. */
+  /** Starts an agent on the first sandbox, which always exists. */
   openFirstStage(): Promise<Stage>;
-  /** Closes the stages that are open and stops the twins; nothing stays behind. */
+  /** Closes the open stages and stops the twins. */
   stop(): Promise<void>;
 }
 
 export interface HouseOptions {
   /** Default: silent. */
   log?: Logger;
-  /** Told, in plain words, what the start is at. */
+  /** Called with each step of the start. */
   onProgress?(what: string): void;
-  /** Variables of the agents beside those by which they find their twins. */
+  /** Further environment variables of the agents. */
   agentVariables?: Record<string, string>;
-  /** Called when a part is up. */
+  /** Called when a part has started. */
   onStarted?(what: string, where: string, tookMs: number): void;
 }
 
-/** Calls still open when a stage closes are not waited for. */
+/** A closing stage does not wait for open calls. */
 const DRAIN_TIMEOUT_MS = "0";
 
-/** Takes nothing from the environment by itself. @throws when the twins do not start */
+/** Reads no environment variables. @throws when the twins do not start */
 export async function startHouse({
   log = pino({ level: "silent" }),
   onProgress = () => undefined,
@@ -68,8 +68,8 @@ export async function startHouse({
   const stages = new Set<Promise<Stage>>();
   let stopped: Promise<void> | undefined;
 
-  /** Keeps track of a stage from its beginning, so that one that is still opening is closed as well. */
-  function keep(opening: Promise<Stage>): Promise<Stage> {
+  /** Registers a stage while it is still opening, so that `stop` closes it too. */
+  function track(opening: Promise<Stage>): Promise<Stage> {
     stages.add(opening);
     opening.catch(() => stages.delete(opening));
     return opening;
@@ -109,9 +109,9 @@ export async function startHouse({
 
   return {
     twins,
-    openStage: () => keep(openOwn()),
+    openStage: () => track(openOwn()),
     openFirstStage: () =>
-      keep(open({ baseUrl, apiKey, sandbox: "dev" }, clientEnvironment(twins), async () => undefined)),
+      track(open({ baseUrl, apiKey, sandbox: "dev" }, clientEnvironment(twins), async () => undefined)),
     stop: () => {
       stopped ??= stop();
       return stopped;

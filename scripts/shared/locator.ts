@@ -1,4 +1,4 @@
-/** What the running twins and the running agent left in `.offhook/` about where they listen. */
+/** Locates the running twins and agent through the files they write to `.offhook/`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "@offhook/platform/base/is-running";
@@ -11,16 +11,16 @@ const twinsLocator = z.object({
   base_url: z.url(),
   api_key: z.string(),
   pid: z.number(),
-  /** How the environment file says that a caller reaches the agent. */
+  /** The agent's voice channels, from the environment file. */
   channels: z.array(z.object({ url: z.url(), protocol: z.enum(["binary", "json"]) })).default([]),
 });
 
-/** Where the agent of this folder listens; `undefined` when none runs. */
+/** The address of this folder's agent; `undefined` when none runs. */
 export function locateAgent(): z.infer<typeof agentLocator> | undefined {
   return locate("agent", agentLocator);
 }
 
-/** Where the twins of this folder listen, and their key; `undefined` when none run. */
+/** The address and key of this folder's twins; `undefined` when none run. */
 export function locateTwins(): z.infer<typeof twinsLocator> | undefined {
   return locate("twins", twinsLocator);
 }

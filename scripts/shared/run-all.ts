@@ -1,4 +1,4 @@
-/** Runs calls, so many at a time; results come in the order of the list. */
+/** Runs items with limited concurrency. @returns the results in the order of the items */
 export async function runAll<Item, Result>(
   items: readonly Item[],
   concurrency: number,

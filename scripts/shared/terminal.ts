@@ -1,22 +1,22 @@
-/** Colours and widths of a terminal. Colour only where one is, and never with NO_COLOR (https://no-color.org). */
+/** Colours and line widths of a terminal. No colour without a terminal or with NO_COLOR (https://no-color.org). */
 import { stripVTControlCharacters, styleText } from "node:util";
 
-/** How a text is set into the width of the terminal. */
-interface Setting {
-  /** What each line begins with. */
+/** How to lay out a text. */
+interface Layout {
+  /** Prefix of each line. */
   indent?: string;
-  /** What the first line begins with instead; as wide as the indent. */
+  /** Prefix of the first line instead, as wide as the indent. */
   head?: string;
-  /** Of the text; the head has its own. */
+  /** Style of the text; the head has its own. */
   style?: (text: string) => string;
 }
 
 export interface Terminal {
   line(text?: string): void;
-  /** Prints a text in as many lines as it needs, broken between words. */
-  wrap(text: string, setting?: Setting): void;
-  /** Prints a text in one line, and of what does not fit an ellipsis. */
-  cut(text: string, setting?: Setting): void;
+  /** Prints a text, wrapped between words. */
+  wrap(text: string, layout?: Layout): void;
+  /** Prints a text on one line, truncated with an ellipsis. */
+  cut(text: string, layout?: Layout): void;
   bold(text: string): string;
   dim(text: string): string;
   good(text: string): string;
@@ -26,9 +26,9 @@ export interface Terminal {
   tool(text: string): string;
 }
 
-/** A terminal narrower than this is not fitted to. */
+/** Narrower terminals are treated as this wide. */
 const MIN_WIDTH = 20;
-/** Where no terminal is, what is cut has so many characters. */
+/** Length of truncated texts without a terminal. */
 const MAX_CUT_LENGTH = 160;
 
 type Style = Parameters<typeof styleText>[0];
@@ -42,7 +42,7 @@ export function terminalOf(
     coloured ? styleText(kind, text, { validateStream: false }) : text;
   const line = (text = "") => void stream.write(`${text}\n`);
   const plain = (text: string) => text;
-  /** Asked each time: a terminal changes its size. */
+  /** Evaluated each time, because a terminal can be resized. */
   const roomAfter = (indent: string, otherwise: number) =>
     stream.isTTY === true && stream.columns ? Math.max(stream.columns - indent.length, MIN_WIDTH) : otherwise;
   return {
@@ -66,12 +66,12 @@ export function terminalOf(
   };
 }
 
-/** Milliseconds as people read them: `1.2 s`. */
+/** Formats milliseconds for people: `1.2 s`. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Breaks a text between words into lines of at most so many characters; a longer word has a line of its own. */
+/** Wraps a text between words into lines of at most `width` characters; a longer word gets its own line. */
 function wrapWords(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
@@ -88,13 +88,13 @@ function wrapWords(text: string, width: number): string[] {
   return [...lines, current];
 }
 
-/** What sets the style takes no place. */
+/** The visible width: control sequences take none. */
 function widthOf(text: string): number {
   return stripVTControlCharacters(text).length;
 }
 
 function cutText(text: string, width: number): string {
   if (text.length <= width) return text;
-  // Never half of a surrogate pair.
+  // Do not cut a surrogate pair in half.
   return `${text.slice(0, width - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

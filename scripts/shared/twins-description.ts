@@ -1,4 +1,4 @@
-/** What `npm run twins -- --json` prints once the twins serve. */
+/** The object that `npm run twins -- --json` prints once the twins serve. */
 import { z } from "zod";
 
 export const twinsDescription = z.object({

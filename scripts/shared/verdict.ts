@@ -1,11 +1,12 @@
-/** What is printed when a call, or all calls, are over. */
+/** Prints the outcome of calls: verdict, summary, and the records of the twins. */
 import type { ScenarioRun } from "@offhook/caller/run-scenario";
 import { seconds, type Terminal } from "./terminal.ts";
 
-/** Frames later than this make a measurement worthless. */
+/** Later frames make latency measurements worthless. */
 const LATE_MS = 100;
+const RECORD_INDENT = " ".repeat("database  ".length);
 
-/** The verdict on one call, with every failed expectation. */
+/** Prints the verdict on one call, with every failed expectation. */
 export function printVerdict(run: ScenarioRun, terminal: Terminal): void {
   const { bold, good, bad, dim, wrap } = terminal;
   const verdict = run.passed ? "passed" : "failed";
@@ -32,11 +33,33 @@ export function printVerdict(run: ScenarioRun, terminal: Terminal): void {
   }
 }
 
-/** One line on many calls. */
+/** Prints one line about many calls. */
 export function printSummary(runs: readonly ScenarioRun[], wallMs: number, terminal: Terminal): void {
   const failed = runs.filter(({ passed }) => !passed);
   const { bold, good, bad, line } = terminal;
   const count = `${runs.length} call${runs.length === 1 ? "" : "s"}`;
   const verdict = failed.length === 0 ? good("all passed") : bad(`${failed.length} failed`);
   line(bold(`${count} in ${seconds(wallMs)}: ${verdict}`));
+}
+
+/** Prints the database rows and the engine events of a call. */
+export function printRecords({ databaseRows, reported }: ScenarioRun, terminal: Terminal): void {
+  const { bold, dim, line, wrap, cut } = terminal;
+  for (const { table, rows } of databaseRows) {
+    line(`${bold("database")}  ${table}${rows.length === 0 ? dim(" no such row") : ""}`);
+    for (const row of rows) {
+      const pairs = Object.entries(row).map(([column, value]) => `${column}=${text(value)}`);
+      wrap(pairs.join("  "), { indent: RECORD_INDENT });
+    }
+  }
+  for (const { name, result } of reported ?? []) {
+    cut(`agent_tool_call ${name} ${JSON.stringify(result)}`, {
+      indent: RECORD_INDENT,
+      head: `${bold("engine")}    `,
+    });
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -50,7 +50,7 @@ test("upload, show and delete say what was done, and exit with 0", async () => {
   const again = await run("dataset.ts", ["upload", file("day.csv")], env);
   expect(again.exitCode).toBe(1);
   expect(again.stderr).toContain(
-    "there is a dataset already: 2 rows of day.csv; --replace puts this file in its place",
+    "there is a dataset already: 2 rows of day.csv; --replace replaces it with this file",
   );
   expect(again.stderr).not.toContain("63 B");
 
@@ -64,7 +64,7 @@ test("upload, show and delete say what was done, and exit with 0", async () => {
   expect(JSON.parse(shown.stdout)).toMatchObject({ rows: 3, time_field: "time" });
 
   const deleted = await run("dataset.ts", ["delete"], env);
-  expect(deleted).toMatchObject({ exitCode: 0, stdout: "the dataset is gone\nreset: dev\n" });
+  expect(deleted).toMatchObject({ exitCode: 0, stdout: "the dataset is deleted\nreset: dev\n" });
   const none = await run("dataset.ts", ["show"], env);
   expect(none).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("there is no dataset") });
 });
@@ -166,8 +166,8 @@ test("on a terminal a bar moves in place, within its width, and is gone at the e
   const written: string[] = [];
   const stream = { isTTY: true, columns: 60, write: (text: string) => written.push(text) };
   const progress = new Progress(stream, 2_000_000);
-  progress.sent(500_000);
-  progress.sent(2_000_000);
+  progress.update(500_000);
+  progress.update(2_000_000);
   progress.end();
   expect(written).toHaveLength(3);
   const bar = `${"█".repeat(6)}${"░".repeat(18)}`;

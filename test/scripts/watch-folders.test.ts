@@ -20,7 +20,7 @@ beforeEach(() => {
     root,
     folders: ["code"],
     isWatched: (file) => file.endsWith(".ts"),
-    settled: (files) => {
+    onSettled: (files) => {
       reports.push(files);
       reported(files);
     },
