@@ -1,9 +1,9 @@
-/** What a member of an event may be called: the same for a file that is uploaded and for a document that is written. */
+/** Rules for the names of fields, the same for uploads and for written documents; and reading a field by its name. */
 import { joined, type Sql, sql, textLiteral } from "./sql.ts";
 
 const NUL = "\0";
 
-/** What is wrong with a name; `undefined`: nothing. Dots in it stand between names of objects. */
+/** Which rule a name breaks; `undefined`: none. Dots separate the names of objects. */
 export function brokenNameRule(name: string): string | undefined {
   if (name.trim() === "" || name.startsWith(".") || name.endsWith(".") || name.includes("..")) {
     return "has an empty part";
@@ -11,7 +11,7 @@ export function brokenNameRule(name: string): string | undefined {
   return name.includes(NUL) ? "has the character U+0000 in it" : undefined;
 }
 
-/** The value of a field as the event's text has it, where that is one value: VARCHAR. Reads `_source`. */
+/** The value of a field as `_source` spells it, if it is a single value: VARCHAR. */
 export function spelledValue(name: string): Sql {
   const quoted = (part: string) => `"${part.replaceAll('"', '\\"')}"`;
   const nested = `$.${name.split(".").map(quoted).join(".")}`;
@@ -22,6 +22,6 @@ export function spelledValue(name: string): Sql {
       ", ",
     )})`;
   const value = first("");
-  // A list of one is one value; a text may begin like a list.
+  // A list of one counts as its value. A text may start with a bracket, too, and is then no list.
   return sql`CASE WHEN ${value} LIKE '[%' THEN coalesce(${first("[0]")}, ${value}) ELSE ${value} END`;
 }

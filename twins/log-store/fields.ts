@@ -4,77 +4,77 @@ import type { Coerced, MisfitKind } from "./store/column-value.ts";
 import type { Leaf } from "./store/json-leaves.ts";
 
 /**
- * What a field holds. Columns: `text` and `keyword` (text that is not analysed) VARCHAR, `long` BIGINT, `unsigned_long` UBIGINT, `double` DOUBLE, `boolean` BOOLEAN,
- * `date` TIMESTAMP (microseconds, UTC),
- * `ip` VARCHAR (the 32 hexadecimal digits of an address of version 6, among which those of version 4 have their own block). A field that holds several values in some event is a LIST of that.
+ * The type of a field, and of its column: `text` and `keyword` (text that is not analysed) VARCHAR, `long` BIGINT, `unsigned_long`
+ * UBIGINT, `double` DOUBLE, `boolean` BOOLEAN, `date` TIMESTAMP (microseconds, UTC), `ip` VARCHAR (32 hexadecimal digits, IPv4 mapped
+ * into IPv6). The column is a LIST of that type once an event has several values.
  */
 export type FieldType = "text" | "keyword" | "long" | "unsigned_long" | "double" | "boolean" | "date" | "ip";
 
 export interface Field {
-  /** Dotted path: `http.response.status_code`. Case counts. */
+  /** Dotted path, case-sensitive: `http.response.status_code`. */
   readonly name: string;
   readonly type: FieldType;
-  /** Whether the column is a LIST; a single value is then a list of one, and a missing one NULL. */
+  /** Whether the column is a LIST: a single value is a list of one, a missing one NULL. */
   readonly multi: boolean;
-  /** The index whose documents alone have it; absent: it is a field of the dataset. */
+  /** The index that the field belongs to; absent: it belongs to the dataset. */
   readonly index?: string | undefined;
-  /** The fields of several indices that this one stands for where these are searched together; it has no column itself. */
+  /** Set on a field that combines those of several indices in one search; it has no column of its own. */
   readonly parts?: readonly Field[] | undefined;
-  /** What the mapping of its index says of it; absent: it is as dynamic mapping makes it. */
+  /** From the mapping of its index; absent: as dynamic mapping makes it. */
   readonly mapping?: FieldMapping | undefined;
-  /** Name of its column in `documents`. DuckDB's names ignore case, so it can differ from `name`. */
+  /** Its column in `documents`. It can differ from `name`, since DuckDB's names ignore case. */
   readonly column: string;
-  /** Name of its table of postings; `undefined` when it is not analysed, as none is where `textIndex` is `raw`. See `store/log-store.ts`. */
+  /** Its relation of postings (see `store/log-store.ts`); `undefined` when it is not analysed, or the text index is `raw`. */
   readonly postings: string | undefined;
-  /** How the upload wrote its times, by the name of the format (`dates/time-formats.ts`): writes read it too. */
+  /** The time format of the upload, by name (`dates/time-formats.ts`); later writes may use it, too. */
   readonly timeFormat?: string | undefined;
-  /** The upload has `-` and the like among its times, where there is none: writes may have it too. */
+  /** The upload has placeholders such as `-` among its times; later writes may have them, too. */
   readonly blanks?: boolean | undefined;
 }
 
-/** What an index's mapping says of a field beyond what its column holds. */
+/** What an index's mapping says of a field beyond its column's type. */
 export interface FieldMapping {
-  /** The vendor's name of the type: `integer`, `scaled_float`. */
+  /** The vendor's type: `integer`, `scaled_float`. */
   readonly type: string;
-  /** Of dates: how they are read and shown. */
+  /** Of dates: the format for parsing and output. */
   readonly format?: string | undefined;
-  /** The nested object that it is in, whose objects are documents of their own there. */
+  /** The path of the `nested` object that contains it. */
   readonly nestedIn?: string | undefined;
-  /** Of text: names of the sub-fields that hold its whole values, each with the longest value it holds. */
+  /** Of text: its `keyword` sub-fields by name, each with its `ignore_above`. */
   readonly keywords?: ReadonlyMap<string, number> | undefined;
-  /** Whether queries may look for its values. */
+  /** Whether queries may search it. */
   readonly isSearchable: boolean;
-  /** Whether it is sorted and aggregated by. */
+  /** Whether sorts and aggregations may use it. */
   readonly hasDocValues: boolean;
-  /** Of keywords: what a text is held as, and looked for; absent: as it is. */
+  /** Of keywords: the normalizer, applied to values and to search terms. */
   readonly normalize?: ((text: string) => string) | undefined;
-  /** Of numbers with a fraction: the one that the field holds for a value. */
+  /** Of numbers with a fraction: rounds a value to what the field can represent. */
   fraction(value: number): number;
 }
 
 /**
- * How an index that has fields of its own maps what is written to it. The twin makes it, the store keeps it.
+ * The explicit mapping of an index: how documents written to it become fields. The twin implements it, the store calls it.
  */
 export interface IndexMapping {
-  /** The definition that it is made from, as JSON text: what a snapshot holds of it. @param fields those that the index has */
+  /** Its definition as JSON text, for snapshots. @param fields the current fields of the index */
   definition(fields: readonly NewField[]): string;
-  /** The fields that there are before anything is written. */
+  /** The declared fields. */
   readonly fields: readonly NewField[];
   /**
-   * Where the values at a dotted name go: fields, none when they are kept in the source alone, or why there may be no such name.
-   * @param leaves of one document; none where all that it has is `null`
-   * @param known the field of a name, where there is one
+   * The fields that the values at a dotted name go to; none when the values stay in the source alone; or why the name is refused.
+   * @param leaves of one document; none when all its values are `null`
+   * @param known finds the field of a name
    */
   route(
     name: string,
     leaves: readonly Leaf[],
     known: (name: string) => NewField | undefined,
   ): readonly NewField[] | NameMisfit;
-  /** What a written value becomes in a field. */
+  /** Coerces a written value to a field. */
   coerce(leaf: Leaf, field: NewField): Coerced;
 }
 
-/** Why a document may not have a name. */
+/** Why a document must not have a name. */
 export interface NameMisfit {
   readonly kind: MisfitKind;
   readonly field: string;
@@ -83,53 +83,52 @@ export interface NameMisfit {
 }
 
 /**
- * What words are found by. `fields`: the words of each text field by itself, with their places, as the standard analyzer has them.
- * `raw`: the segments of the whole text of an event, as splunkd has them.
+ * How text is indexed. `fields`: the terms of each text field with their positions, as by the standard analyzer. `raw`: the segments of
+ * an event's whole text, as by splunkd.
  */
 export type TextIndex = "fields" | "raw";
 
-/** A field before it has a place in a database. */
+/** A field before it has a column. */
 export type NewField = Pick<Field, "name" | "type" | "multi" | "timeFormat" | "blanks" | "index" | "mapping">;
 
-/** What tells a field from those of other indices. No index has a NUL in its name. */
+/** Unique among the fields of all indices: no index has a NUL in its name. */
 export function fieldKey({ name, index }: Pick<NewField, "name" | "index">): string {
   return index === undefined ? name : `${index}\0${name}`;
 }
 
-/** Columns of `documents` that are no fields. DuckDB's names ignore case. */
+/** Columns of `documents` that are no fields, in lower case: DuckDB's names ignore case. */
 const ownColumns = ["_row", "_id", "_index", "_version", "_seq_no", "_source", "rowid"];
 
-/** Names that no field at the top of an event has, for the vendor keeps them for itself. */
+/** Names that the vendor reserves at the top level of an event. */
 export const metadataFields: ReadonlySet<string> = new Set(
   ["id", "index", "source", "routing", "version", "seq_no", "primary_term", "field_names", "ignored"].map(
     (name) => `_${name}`,
   ),
 );
 
-/** What a catalog has beside the fields of the dataset. */
 export interface CatalogExtras {
-  /** How the indices that have fields of their own map their documents, by name. */
+  /** Mappings of the indices that have one, by name. */
   readonly indices?: ReadonlyMap<string, IndexMapping>;
-  /** How many fields were ever placed; the number of fields when absent. */
+  /** The number of columns ever assigned; the number of fields when absent. */
   readonly placed?: number;
 }
 
 const noIndices: ReadonlyMap<string, IndexMapping> = new Map();
 
-/** The fields as they are now; a new one is made whenever a write adds a field or changes one. */
+/** The fields of a store. Immutable: a write that adds or changes a field makes a new catalog. */
 export class FieldCatalog {
   readonly #stored: ReadonlyMap<string, Field>;
   readonly #fields: ReadonlyMap<string, Field>;
-  readonly #own = new Map<string, FieldCatalog>();
+  readonly #byIndex = new Map<string, FieldCatalog>();
   #objects: ReadonlySet<string> | undefined;
-  /** The field that says when an event happened, if there is one. */
+  /** The field with the time of an event. */
   readonly timeField: Field | undefined;
   readonly textIndex: TextIndex;
   readonly indices: ReadonlyMap<string, IndexMapping>;
-  /** How many fields were ever placed: their columns and postings are numbered. */
+  /** The number of columns ever assigned, from which columns and postings get their numbers. */
   readonly placed: number;
 
-  /** @param fields of the dataset and of all `indices`; without these, all that are looked at */
+  /** @param fields of the dataset and of all `indices`; without `indices`, those of a single view */
   constructor(
     fields: readonly Field[],
     timeField: string | undefined,
@@ -149,7 +148,7 @@ export class FieldCatalog {
     return this.#fields.size;
   }
 
-  /** Names that are objects: `http` when there is a field `http.status`. */
+  /** The names of objects: `http`, given a field `http.status`. */
   get objects(): ReadonlySet<string> {
     if (this.#objects) return this.#objects;
     const objects = new Set<string>();
@@ -171,30 +170,30 @@ export class FieldCatalog {
     return byName(this.#fields.values());
   }
 
-  /** The fields of one index: its own where it has any, else those of the dataset. */
+  /** The fields of one index: its own if it has a mapping, else those of the dataset. */
   of(index: string): FieldCatalog {
     if (!this.indices.has(index)) return this;
-    const known = this.#own.get(index);
+    const known = this.#byIndex.get(index);
     if (known) return known;
     const fields = [...this.#stored.values()].filter((field) => field.index === index);
     const own = new FieldCatalog(fields, undefined, this.textIndex);
-    this.#own.set(index, own);
+    this.#byIndex.set(index, own);
     return own;
   }
 
-  /** The field as it is stored, whichever index it belongs to. */
+  /** The stored field of this name and index. */
   stored(field: Pick<NewField, "name" | "index">): Field | undefined {
     return this.#stored.get(fieldKey(field));
   }
 
-  /** Those of this name, of the dataset and of every index. */
+  /** The fields of this name, of the dataset and of every index. */
   named(name: string): Field[] {
     if (this.indices.size > 0) return this.allStored().filter((field) => field.name === name);
     const only = this.#fields.get(name);
     return only ? [only] : [];
   }
 
-  /** Those of the dataset and of every index. */
+  /** The fields of the dataset and of every index. */
   allStored(): Field[] {
     return byName(this.#stored.values());
   }
@@ -220,15 +219,14 @@ export function columnTypeOf({ type, multi }: Pick<Field, "type" | "multi">): Sq
   return raw(columnTypes[type] + (multi ? "[]" : ""));
 }
 
-/** The field's column in `documents AS d`. */
 export function columnOf(field: Field): Sql {
   return identifier(field.column);
 }
 
-/** The field's value in `documents AS d`: of the type of its column. */
+/** The field's value in `documents AS d`, of the column's type. */
 export function fieldValue(field: Field): Sql {
   if (!field.parts) return sql`d.${columnOf(field)}`;
-  // A document belongs to one index, and has the value of one of them.
+  // A document belongs to one index, so at most one part has a value.
   const values = field.parts.map((part) => {
     const value = sql`d.${columnOf(part)}`;
     const listed =
@@ -238,13 +236,13 @@ export function fieldValue(field: Field): Sql {
   return sql`coalesce(${joined(values, ", ")})`;
 }
 
-/** The new fields with their places: column names that differ in more than case, postings for text. */
-export function placeFields(catalog: FieldCatalog, added: readonly NewField[]): Field[] {
+/** Assigns columns, whose names differ in more than case, and postings for text. */
+export function assignColumns(catalog: FieldCatalog, added: readonly NewField[]): Field[] {
   const known = catalog.allStored();
   const taken = new Set([...ownColumns, ...known.map(({ column }) => column.toLowerCase())]);
   return added.map((field, index) => {
     const number = catalog.placed + index;
-    // Halves of a surrogate pair are all one in a database's text.
+    // Lone surrogates all become U+FFFD in the database.
     let column = Buffer.from(field.name).toString();
     if (taken.has(column.toLowerCase())) column = `${column}~${number}`;
     taken.add(column.toLowerCase());
@@ -253,8 +251,8 @@ export function placeFields(catalog: FieldCatalog, added: readonly NewField[]): 
   });
 }
 
-/** Names of the field that says when an event happened; the first that an event has wins. Case does not count. */
-const timeNames = [
+/** Usual names of the time field, in order of preference, compared without case. */
+const timeFieldNames = [
   "_time",
   "@timestamp",
   "timestamp",
@@ -272,14 +270,13 @@ const timeNames = [
   "logged_at",
 ];
 
-/** Whether a name says that its values are times. */
 export function isTimeName(name: string): boolean {
-  return timeNames.includes(name.toLowerCase());
+  return timeFieldNames.includes(name.toLowerCase());
 }
 
-/** The field that most likely says when an event happened: a date of a usual name, else the only date there is. */
+/** Guesses the time field: a date field with a usual name, else the only date field. */
 export function likelyTimeField(fields: readonly NewField[]): string | undefined {
   const dates = fields.filter(({ type }) => type === "date").map(({ name }) => name);
-  const named = timeNames.map((usual) => dates.find((name) => name.toLowerCase() === usual));
+  const named = timeFieldNames.map((usual) => dates.find((name) => name.toLowerCase() === usual));
   return named.find((name) => name !== undefined) ?? (dates.length === 1 ? dates[0] : undefined);
 }

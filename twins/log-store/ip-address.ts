@@ -1,9 +1,9 @@
-/** Addresses: IPv4 ones lie among the IPv6 ones at `::ffff:0:0/96`, as the vendor orders them. */
+/** IP addresses as 128 bits, with IPv4 mapped to `::ffff:0:0/96`, as the vendor orders them. */
 import { isIPv4, isIPv6 } from "node:net";
 
 const V4_PREFIX = 0xffffn << 32n;
 
-/** The 128 bits of an address; `undefined` when the text is none. */
+/** `undefined` for text that is no address. */
 export function parseIp(text: string): bigint | undefined {
   if (isIPv4(text)) return V4_PREFIX | v4Bits(text);
   if (!isIPv6(text) || text.includes("%")) return undefined;
@@ -24,7 +24,7 @@ function hexPairs(bits: bigint): string {
   return `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`;
 }
 
-/** As the vendor prints it: IPv4 with dots, IPv6 with its longest run of zeros left out. */
+/** As the vendor prints it: dotted IPv4, and IPv6 with its longest run of zeros compressed. */
 export function formatIp(bits: bigint): string {
   if (bits >> 32n === 0xffffn) {
     return [24n, 16n, 8n, 0n].map((shift) => String((bits >> shift) & 0xffn)).join(".");
@@ -43,12 +43,12 @@ export function formatIp(bits: bigint): string {
   return `${hex.slice(0, best.start).join(":")}::${hex.slice(best.start + best.length).join(":")}`;
 }
 
-/** The digits that a column holds an address as: texts in the order of addresses. */
+/** The text of an address in a column: it sorts as addresses do. */
 export function ipDigits(bits: bigint): string {
   return bits.toString(16).padStart(32, "0");
 }
 
-/** What `ipDigits` made, as the vendor prints it. */
+/** The inverse of `ipDigits`, as the vendor prints it. */
 export function printIp(digits: string): string {
   return formatIp(BigInt(`0x${digits}`));
 }

@@ -1,21 +1,20 @@
 /**
- * Statements that ask for no more columns than are read. A SELECT that is made in steps names all columns in each of them, and
- * DuckDB plans them all before it finds that nobody reads them, which can take longer than the rest of the statement.
+ * Column pruning (projection pushdown) before DuckDB sees a statement. Nested SELECTs name all columns at each level, and DuckDB plans
+ * them all before it finds that nothing reads them, which can take longer than the rest of the statement.
  *
- * A column can be read by its name, or by a `*` whose reader then names it. So a column whose name stands nowhere in the
- * statement, other than in columns that are left out themselves, is left out wherever it is given. This looks at names alone, not
- * at what they stand for: the same columns go from all sides of a UNION, and a name that means something else keeps a column too
- * many, never one too few.
+ * A column is read by its name, or through a `*` whose reader names it. So a column whose name occurs nowhere, except in columns that
+ * are pruned themselves, is removed wherever it is defined. Names alone decide, not what they refer to: all sides of a UNION lose the
+ * same columns, and an unrelated use of a name can only keep a column too many.
  */
 import { databaseName, identifier, joined, type Place, Sql, sql } from "./sql.ts";
 
-/** What a row's expression can do beside giving a value: make more rows of it. */
-const makesRows = /\b(unnest|generate_subscripts|generate_series|range)\s*\(/iu;
+/** An expression that yields several rows for one: its column must stay. */
+const setReturning = /\b(unnest|generate_subscripts|generate_series|range)\s*\(/iu;
 
 /**
- * The columns of a SELECT, of which those that nobody reads are left out by `withNeededColumns`. The SELECT may neither group its
- * rows nor tell them apart (DISTINCT), and who reads it must name the columns.
- * @param always what stays: columns with their names
+ * The columns of a SELECT that `withNeededColumns` may prune. The SELECT must have no GROUP BY or DISTINCT, and its readers must name
+ * the columns.
+ * @param always columns that stay, with their names
  */
 export function columnsIfRead(
   columns: readonly { column: string; value: Sql }[],
@@ -32,17 +31,17 @@ export function columnsIfRead(
     );
   const items = given.map(({ column, item }) => {
     const whole = sql`${item}, `;
-    return item.texts.some((text) => makesRows.test(text)) ? whole : part(column, false, whole);
+    return item.texts.some((text) => setReturning.test(text)) ? whole : part(column, false, whole);
   });
   return sql`${joined(items, "")}${joined(always, ", ")}`;
 }
 
-/** One such column, with a comma behind it, that is made of the columns of a table alone. */
+/** One such column, with a comma after it, whose value reads columns of a table alone. */
 export function tableColumnIfRead(column: string, value: Sql): Sql {
   return part(column, true, sql`${value} AS ${identifier(column)}, `);
 }
 
-/** SQL that reads tables alone: its names keep no column that another SELECT calls the same. */
+/** SQL that reads tables alone: its names keep no column of the same name in another SELECT. */
 export function ofTables(read: Sql): Sql {
   return read.optional.length > 0 ? read : part(undefined, true, read);
 }
@@ -54,7 +53,7 @@ function part(column: string | undefined, readsTables: boolean, { texts, values,
 
 const beginning: Place = { text: 0, at: 0 };
 
-/** The same statement without the columns that it does not read. */
+/** Prunes a whole statement. */
 export function withNeededColumns(statement: Sql): Sql {
   if (statement.optional.length === 0) return statement;
   const { texts, values } = joined(
@@ -65,8 +64,7 @@ export function withNeededColumns(statement: Sql): Sql {
 }
 
 /**
- * The same for a part of a statement which gives these columns and no others: what it does not read itself for them, nobody reads. What
- * they need stays as it is, to be left out with them.
+ * Prunes a subquery whose readers use these columns alone. What remains can still be pruned with the whole statement.
  */
 export function givingOnly(columns: readonly string[], statement: Sql): Sql {
   const pieces = readPieces(statement, columns).map(({ column, readsTables, sql: piece }) =>
@@ -76,7 +74,7 @@ export function givingOnly(columns: readonly string[], statement: Sql): Sql {
   return new Sql(texts, values, optional, statement.cached);
 }
 
-/** @param given columns that are read in any case */
+/** @param given columns that count as read */
 function readPieces(statement: Sql, given: readonly string[]): Piece[] {
   const pieces = piecesOf(statement);
   const givers = new Map<string, Piece[]>();
@@ -109,7 +107,7 @@ interface Piece {
   readonly sql: Sql;
 }
 
-/** The parts that something is known of, and what stands between them. */
+/** The prunable parts, and the text between them. */
 function piecesOf(statement: Sql): Piece[] {
   const pieces: Piece[] = [];
   let from: Place = { text: 0, at: 0 };
@@ -139,23 +137,23 @@ function between({ texts, values }: Sql, start: Place, end: Place): Sql {
 
 const tokens = /'(?:[^']|'')*'|"((?:[^"]|"")*)"|[a-z_][a-z_0-9]*/giu;
 
-/** The names in texts that come again with every search: those of events' columns. */
-const known = new Map<string, readonly string[]>();
-const MOST_KNOWN = 10_000;
-const LONGEST_KNOWN = 2_000;
+/** Names in texts that recur in every search, such as the columns of events; emptied when full. */
+const knownNames = new Map<string, readonly string[]>();
+const MAX_KNOWN_TEXTS = 10_000;
+const MAX_KNOWN_LENGTH = 2_000;
 
-/** What may be the name of a column, in lower case. */
+/** Every token that may be the name of a column, in lower case. */
 function* namesIn({ texts }: Sql): Generator<string> {
   for (const text of texts) yield* namesInText(text);
 }
 
 function namesInText(text: string): readonly string[] {
-  let names = known.get(text);
+  let names = knownNames.get(text);
   if (names !== undefined) return names;
   names = [...readNames(text)];
-  if (text.length > LONGEST_KNOWN) return names;
-  if (known.size >= MOST_KNOWN) known.clear();
-  known.set(text, names);
+  if (text.length > MAX_KNOWN_LENGTH) return names;
+  if (knownNames.size >= MAX_KNOWN_TEXTS) knownNames.clear();
+  knownNames.set(text, names);
   return names;
 }
 

@@ -1,4 +1,4 @@
-/** Long work on the event loop, cut into slices: whoever waits has a turn between two of them. */
+/** Cuts long work on the event loop into slices, so that other work runs in between. */
 import { setImmediate } from "node:timers/promises";
 
 const SLICE_MS = 8;
@@ -6,12 +6,12 @@ const SLICE_MS = 8;
 export class Slices {
   #endsAt = performance.now() + SLICE_MS;
 
-  /** Whether it is time for the others. */
+  /** Whether the slice is used up. */
   get over(): boolean {
     return performance.now() >= this.#endsAt;
   }
 
-  /** Lets the others have their turn. */
+  /** Yields to the event loop, and begins the next slice. */
   async next(): Promise<void> {
     await setImmediate();
     this.#endsAt = performance.now() + SLICE_MS;

@@ -1,39 +1,39 @@
 /**
- * SQL in pieces. A value never becomes SQL text: it is bound when the statement runs; numbers alone may be written out, by
- * `withNumbersWritten`. A name becomes text only through `identifier`, which quotes it.
+ * SQL fragments. A value never becomes SQL text: it is bound when the statement runs. Numbers alone may become literals, by
+ * `withNumberLiterals`. A name becomes text only through `identifier`, which quotes it.
  */
 
 import type { CachedTable } from "./cached-table.ts";
 
-/** What may be bound. `bigint` is bound as a 64-bit integer (or wider), `number` as a double. */
+/** A value to bind: `bigint` as a 64-bit integer or wider, `number` as a double. */
 export type SqlValue = string | number | bigint | boolean | null;
 
-/** A place in a piece of SQL: in the text of this number, before the character of this number. */
+/** A position in a fragment: the index of a text, and an offset in it. */
 export interface Place {
   readonly text: number;
   readonly at: number;
 }
 
-/** A part of a piece of SQL of which it is known what it is good for. */
+/** A part of a fragment that column pruning knows; see `needed-columns.ts`. */
 export interface OptionalPart {
-  /** The column that it gives, where nobody reads which it may be left out; `undefined`: it stays. */
+  /** The column that the part defines: the part is removed when nothing reads the column. `undefined`: it stays. */
   readonly column: string | undefined;
-  /** Whether its names are those of tables, and of no column that a part gives. */
+  /** Whether it names columns of tables alone, and none that another part defines. */
   readonly readsTables: boolean;
   readonly start: Place;
   readonly end: Place;
 }
 
-/** A piece of SQL: texts, with a value between each two of them. */
+/** A fragment of SQL: texts, with one value between each two. */
 export class Sql {
   readonly texts: readonly string[];
   readonly values: readonly SqlValue[];
-  /** In the order in which they stand; none holds another. See `needed-columns.ts`. */
+  /** In their order in the text; they do not overlap. */
   readonly optional: readonly OptionalPart[];
   /** The cached tables that it reads. */
   readonly cached: readonly CachedTable[];
 
-  /** @param texts one more than `values` */
+  /** @param texts one more than there are values */
   constructor(
     texts: readonly string[],
     values: readonly SqlValue[],
@@ -46,13 +46,13 @@ export class Sql {
     this.cached = cached;
   }
 
-  /** The statement with `$1`, `$2`, … where its values are bound. */
+  /** The statement with `$1`, `$2`, … for its values. */
   get text(): string {
     return this.texts.reduce((text, next, index) => `${text}$${index}${next}`);
   }
 }
 
-/** Tag of a template: what stands in `${…}` is bound, unless it is SQL itself. */
+/** Template tag: each `${…}` is bound as a value, unless it is a fragment. */
 export function sql(strings: TemplateStringsArray, ...parts: (Sql | SqlValue)[]): Sql {
   const texts = [strings[0] ?? ""];
   const values: SqlValue[] = [];
@@ -65,7 +65,7 @@ export function sql(strings: TemplateStringsArray, ...parts: (Sql | SqlValue)[])
   return new Sql(texts, values, optional, cached);
 }
 
-/** The pieces with a text between each two of them. */
+/** Joins fragments with a separator. */
 export function joined(pieces: readonly Sql[], separator: string): Sql {
   const texts = [""];
   const values: SqlValue[] = [];
@@ -87,16 +87,15 @@ export function list(values: readonly SqlValue[]): Sql {
 }
 
 /**
- * JSON that is bound for DuckDB to read. Its reader refuses half of a surrogate pair, which a JavaScript string may hold: that
- * becomes U+FFFD, as it does in a text that is bound.
+ * JSON to bind for DuckDB's JSON reader, with lone surrogates as U+FFFD: the reader rejects them, and a bound text replaces them, too.
  */
 export function jsonParameter(value: unknown): string {
   const text = JSON.stringify(value);
-  // Halves alone are written as escapes.
-  return text.includes("\\ud") ? JSON.stringify(value, wellFormed) : text;
+  // JSON.stringify escapes lone surrogates.
+  return text.includes("\\ud") ? JSON.stringify(value, replaceLoneSurrogates) : text;
 }
 
-function wellFormed(_name: string, value: unknown): unknown {
+function replaceLoneSurrogates(_name: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed() : value;
 }
 
@@ -105,14 +104,14 @@ export function identifier(name: string): Sql {
   return new Sql([`"${databaseName(name).replaceAll('"', '""')}"`], []);
 }
 
-/** The name that the database has for a column: no statement may hold a NUL, so U+E000 escapes it and itself. */
+/** The name of a column in the database: no statement may hold a NUL, so U+E000 escapes it and itself. */
 export function databaseName(name: string): string {
   return /[\0\ue000]/.test(name)
     ? name.replaceAll("\ue000", "\ue000\ue000").replaceAll("\0", "\ue0000")
     : name;
 }
 
-/** SQL text of this program's own, never of a request. */
+/** SQL text written by this program. Never pass text of a request. */
 export function raw(text: string): Sql {
   return new Sql([text], []);
 }
@@ -123,24 +122,24 @@ export function cachedTable(table: CachedTable): Sql {
 }
 
 /**
- * A text written into the SQL itself: for patterns, which DuckDB compiles once when it knows them while planning, and for names of
- * fields in statements that take no parameters. Never for a value.
+ * A text as a SQL literal: for patterns, which DuckDB compiles once if it knows them while planning, and for names of fields in
+ * statements that take no parameters. Never for a value.
  */
 export function textLiteral(text: string): Sql {
   return raw(`'${text.replaceAll("'", "''")}'`);
 }
 
 /**
- * The statement with its values written out where all of them are numbers and truth values, of the types that they would be bound
- * as. DuckDB plans a statement with bound values at each run, and one without once.
+ * The statement with its values as literals, of the types that they would be bound as, if all of them are numbers, booleans or NULL.
+ * DuckDB plans a statement with parameters at each run, and one without once.
  */
-export function withNumbersWritten(statement: Sql): Pick<Sql, "text" | "values"> {
+export function withNumberLiterals(statement: Sql): Pick<Sql, "text" | "values"> {
   const { texts, values } = statement;
   if (values.length === 0 || values.some((value) => typeof value === "string")) return statement;
   return { text: texts.reduce((text, next, index) => text + literal(values[index - 1]) + next), values: [] };
 }
 
-/** Never begins with a sign: `-` before it would begin a comment. */
+/** Never starts with a sign: after a `-` it would start a comment. */
 function literal(value: SqlValue | undefined): string {
   if (typeof value === "bigint") {
     return `CAST(${value} AS ${BigInt.asIntN(64, value) === value ? "BIGINT" : "HUGEINT"})`;
@@ -168,8 +167,8 @@ function append(
   const text = texts.length - 1;
   const before = texts[text]?.length ?? 0;
   for (const { column, readsTables, start, end } of part.optional) {
-    // The members one by one: a search moves some thousands of parts.
-    optional.push({ column, readsTables, start: moved(start, text, before), end: moved(end, text, before) });
+    // Spelled out, for a search moves thousands of parts.
+    optional.push({ column, readsTables, start: shift(start, text, before), end: shift(end, text, before) });
   }
   texts[texts.length - 1] += part.texts[0] ?? "";
   for (let index = 0; index < part.values.length; index++) {
@@ -178,7 +177,7 @@ function append(
   }
 }
 
-/** Where a place is when its piece goes on from these. */
-function moved({ text, at }: Place, texts: number, characters: number): Place {
+/** Shifts a position by the texts before its fragment, and by the characters in the last of them. */
+function shift({ text, at }: Place, texts: number, characters: number): Place {
   return { text: text + texts, at: text === 0 ? at + characters : at };
 }

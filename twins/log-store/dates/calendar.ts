@@ -1,4 +1,4 @@
-/** Local calendar arithmetic: a local time is the milliseconds that a clock showing it would have had in UTC. */
+/** Calendar arithmetic on local times: a local time is given as the milliseconds of the same clock reading in UTC. */
 
 export const DAY_MS = 86_400_000;
 
@@ -7,12 +7,12 @@ export type CalendarUnit = "year" | "quarter" | "month" | "week" | "day" | "hour
 
 const unitMs = { week: 7 * DAY_MS, day: DAY_MS, hour: 3_600_000, minute: 60_000, second: 1_000 } as const;
 
-/** Milliseconds of a date; months and days out of range run over. */
+/** Milliseconds of a date; months and days out of range overflow. */
 export function dateMs(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month - 1, day);
 }
 
-/** The start of the unit that a local time is in. Weeks start on Monday. */
+/** Rounds a local time down to the start of a unit. Weeks start on Monday. */
 export function floorTo(localMs: number, unit: CalendarUnit): number {
   const date = new Date(localMs);
   switch (unit) {
@@ -30,7 +30,7 @@ export function floorTo(localMs: number, unit: CalendarUnit): number {
   }
 }
 
-/** A local time some units later; a day that the month does not have becomes its last. */
+/** Adds units to a local time. A day that the month lacks becomes its last day. */
 export function plus(localMs: number, count: number, unit: CalendarUnit): number {
   switch (unit) {
     case "year":
@@ -58,7 +58,7 @@ export function daysInMonth(year: number, month: number): number {
   return new Date(dateMs(year, month + 1, 0)).getUTCDate();
 }
 
-/** The ISO week a local date is in, and the year that week counts to. */
+/** The ISO week of a local date, and the year that the week belongs to. */
 export function isoWeek(localMs: number): { year: number; week: number } {
   const thursday = floorTo(localMs, "week") + 3 * DAY_MS;
   const year = new Date(thursday).getUTCFullYear();

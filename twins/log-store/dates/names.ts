@@ -1,4 +1,4 @@
-/** English names, as dates in logs and in answers have them. */
+/** English names in dates of logs and responses. */
 
 export const monthNames = [
   "January",
@@ -14,5 +14,5 @@ export const monthNames = [
   "November",
   "December",
 ];
-/** As JavaScript counts them: Sunday is 0. */
+/** Indexed as by JavaScript: Sunday is 0. */
 export const weekdayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

@@ -1,20 +1,20 @@
 /**
- * Times as logs write them. A zone that stands there is honoured; without one a time is in UTC. What an upload recognises in a column
- * (`ingest/date-candidates.ts`, in SQL over the same patterns) is what later writes read in it (`read`, here).
+ * The time formats of logs. A time without a zone is in UTC. An upload recognises the format of a column in SQL, by the same patterns
+ * (`ingest/date-candidates.ts`); later writes to the column are parsed by `read`.
  */
 import { dateMs } from "./calendar.ts";
 import { monthNames } from "./names.ts";
 
 export interface TimeFormat {
-  /** Unique; a store keeps it by this name. */
+  /** Unique; stores refer to the format by it. */
   readonly name: string;
-  /** For RE2 and JavaScript alike; the whole value matches one of them. Named groups say what its pieces are. */
+  /** For RE2 and JavaScript alike: the whole value matches one of them. Named groups are the parts of the time. */
   readonly patterns: readonly string[];
-  /** Microseconds since the Unix epoch, finer digits cut off; `undefined` for what is no time of this format. */
+  /** Microseconds since the Unix epoch, finer digits cut off; `undefined` for text of another format. */
   read(text: string): bigint | undefined;
 }
 
-/** What a log writes where there is no time. */
+/** Placeholders for a missing time. */
 export const blankTimes: ReadonlySet<string> = new Set([
   "",
   "-",
@@ -36,7 +36,7 @@ const MINUTE = "(?<minute>[0-5]\\d)";
 const SECOND = "(?<second>[0-5]\\d)";
 const CLOCK = `${HOUR}:${MINUTE}:${SECOND}`;
 const NANOS = "[.](?<fraction>\\d{1,9})";
-/** DuckDB's strptime reads no finer ones. */
+/** DuckDB's strptime reads no more digits. */
 const MICROS = "[.](?<fraction>\\d{1,6})";
 const OFFSET = "[+-](?:0\\d|1[0-8])(?::?[0-5]\\d)?";
 const BASIC_OFFSET = "[+-](?:0\\d|1[0-8])[0-5]\\d";
@@ -54,7 +54,7 @@ export const iso = format(
   `${YEAR}-${MONTH}-${DAY}(?:[T ]${CLOCK}(?:${NANOS})?(?<zone>Z|${OFFSET})?)?`,
 );
 
-/** The same with what is seen in logs: a comma before the fraction, slashes, no seconds, a space before the zone. */
+/** Variations of ISO 8601 in logs: a comma before the fraction, slashes, no seconds, a space before the zone. */
 export const looseIso = format(
   "ISO 8601 with variations",
   `${YEAR}[-/]${MONTH}[-/]${DAY}(?:[T ]${HOUR}:${MINUTE}(?::${SECOND}(?:[.,](?<fraction>\\d{1,9}))?)?(?: ?(?<zone>Z|UTC|GMT|${OFFSET}))?)?`,
@@ -111,14 +111,14 @@ export const namedMonth = format(
   `(?<day>0?[1-9]|[12]\\d|3[01])[-/ ]${MONTH_NAME}[-/ ]${YEAR}(?:[ :]${HOUR}:${MINUTE}(?::${SECOND}(?:${MICROS})?)?)?`,
 );
 
-/** The clock after a date of numbers: of 24 hours, or of 12. */
+/** The clock time after a numeric date: 24 hours, or 12 with AM and PM. */
 const clocks = [
   `(?:,? ${ANY_HOUR}:${MINUTE}(?::${SECOND}(?:${MICROS})?)?)?`,
   `,? ${HALF_DAY_HOUR}:${MINUTE}(?::${SECOND})?${MERIDIEM}`,
 ];
 const withClocks = (date: string) => clocks.map((clock) => `${date}${clock}`);
 
-/** `31.01.2024 09:00`: where dots are written, the day comes first. */
+/** `31.01.2024 09:00`: with dots, the day comes first. */
 export const dottedDayFirst = format(
   "day first, with dots",
   ...withClocks(`(?<day>0?[1-9]|[12]\\d|3[01])[.]${SHORT_MONTH}[.]${YEAR}`),
@@ -139,13 +139,12 @@ export const monthFirst = format(
 /** `20240131090000`. */
 export const digitsOnly = format("digits", `(?<year>(?:19|20)\\d{2})${MONTH}${DAY}${HOUR}${MINUTE}${SECOND}`);
 
-/** A count since 1970, of a unit. */
+/** A count of units since 1970. */
 export interface EpochFormat extends TimeFormat {
-  /** Units in a microsecond; below 1, microseconds in a unit are its inverse. */
   readonly nanosPerUnit: bigint;
 }
 
-/** Within what a unit can mean for a log: years 1973 to 5138, in seconds; and so on. */
+/** The number of digits tells the unit: 9 to 11 digits are seconds, for the years 1973 to 5138. */
 export const epochSeconds: EpochFormat = epoch("seconds", [9, 11], 1_000_000_000n);
 export const epochs: readonly EpochFormat[] = [
   epochSeconds,
@@ -160,27 +159,27 @@ const formats: readonly TimeFormat[] = [
 ];
 const byName: ReadonlyMap<string, TimeFormat> = new Map(formats.map((one) => [one.name, one]));
 
-/** The format of this name; `undefined`: there is none. */
+/** The format of this name, if there is one. */
 export function timeFormat(name: string): TimeFormat | undefined {
   return byName.get(name);
 }
 
 export const timeFormatNames: readonly string[] = formats.map(({ name }) => name);
 
-/** Pieces of a time, as they are written. */
-export type TimePieces = Readonly<Record<string, string | undefined>>;
+/** The parts of a time, as they are spelled. */
+export type TimeParts = Readonly<Record<string, string | undefined>>;
 
 /**
- * Microseconds since the Unix epoch of a year and what else is known; `undefined` when the calendar has no such moment.
- * @param pieces month by number or by name; `hour` of 12 where there is a `meridiem`; `zone` an offset, or a name of UTC
+ * Microseconds since the Unix epoch; `undefined` when the calendar has no such time. Only the year is required.
+ * @param parts `month` a number or name; `hour` from 1 to 12 if there is a `meridiem`; `zone` an offset, or a name of UTC
  */
-export function instantOf(pieces: TimePieces): bigint | undefined {
-  const { year, month = "1", day = "1", minute = "0", second = "0", fraction = "", zone } = pieces;
+export function instantOf(parts: TimeParts): bigint | undefined {
+  const { year, month = "1", day = "1", minute = "0", second = "0", fraction = "", zone } = parts;
   const monthNumber = /^\d/.test(month)
     ? Number(month)
     : 1 + monthNames.findIndex((name) => name.startsWith(month));
   const midnight = dateMs(Number(year), monthNumber, Number(day));
-  const hour = hourOf(pieces);
+  const hour = hourOf(parts);
   const exists =
     new Date(midnight).getUTCDate() === Number(day) &&
     monthNumber >= 1 &&
@@ -194,7 +193,7 @@ export function instantOf(pieces: TimePieces): bigint | undefined {
   return BigInt(seconds) * 1_000_000n + BigInt(fraction.padEnd(6, "0").slice(0, 6));
 }
 
-function hourOf({ hour = "0", meridiem }: TimePieces): number {
+function hourOf({ hour = "0", meridiem }: TimeParts): number {
   if (meridiem === undefined) return Number(hour);
   return (Number(hour) % 12) + (meridiem.toUpperCase() === "PM" ? 12 : 0);
 }
@@ -214,8 +213,8 @@ function format(name: string, ...patterns: readonly string[]): TimeFormat {
     patterns,
     read(text) {
       for (const expression of expressions) {
-        const pieces = expression.exec(text)?.groups;
-        if (pieces) return instantOf(pieces);
+        const parts = expression.exec(text)?.groups;
+        if (parts) return instantOf(parts);
       }
       return undefined;
     },
@@ -223,14 +222,18 @@ function format(name: string, ...patterns: readonly string[]): TimeFormat {
 }
 
 /**
- * What is written later is read in the unit of the column, also where it is too small for an upload to guess the unit from; a count with
- * more digits is of another unit.
+ * A later write is read in the column's unit, even with too few digits for an upload to tell the unit; a count with too many digits is
+ * refused.
  */
-function epoch(unit: string, [fewest, most]: readonly [number, number], nanosPerUnit: bigint): EpochFormat {
-  const written = new RegExp(`^(-?)(\\d{1,${most}})(?:[.](\\d{1,9}))?$`);
+function epoch(
+  unit: string,
+  [minDigits, maxDigits]: readonly [number, number],
+  nanosPerUnit: bigint,
+): EpochFormat {
+  const written = new RegExp(`^(-?)(\\d{1,${maxDigits}})(?:[.](\\d{1,9}))?$`);
   return {
     name: `epoch in ${unit}`,
-    patterns: [`[1-9]\\d{${fewest - 1},${most - 1}}(?:[.]\\d{1,9})?`],
+    patterns: [`[1-9]\\d{${minDigits - 1},${maxDigits - 1}}(?:[.]\\d{1,9})?`],
     nanosPerUnit,
     read(text) {
       const [, sign, whole = "", fraction = ""] = written.exec(text) ?? [];

@@ -1,15 +1,15 @@
-/** Time zones by their names: `Z`, `UTC`, `+02:00`, `-05`, `UTC+1`, `Europe/Paris`. */
+/** Time zones by name: `Z`, `UTC`, `+02:00`, `-05`, `UTC+1`, `Europe/Paris`. */
 
 export interface TimeZone {
-  /** Its normal name: `Z`, `+02:00`, `Europe/Paris`. */
+  /** The normalized name: `Z`, `+02:00`, `Europe/Paris`. */
   readonly id: string;
-  /** The offset, when it is always the same. */
+  /** Of a zone whose offset never changes. */
   readonly fixedOffsetMs: number | undefined;
-  /** What local clocks are ahead of UTC at a moment, milliseconds. */
+  /** How far local clocks are ahead of UTC at a moment, in milliseconds. */
   offsetAt(epochMs: number): number;
   /**
-   * The moment of a local time (given as if it were UTC). A time that clocks skip is taken as much later as they skip; of a time
-   * that they show twice, the first is meant.
+   * The moment of a local time, which is given as if it were UTC. A time in a gap moves later by the length of the gap; an ambiguous
+   * time means the first of its two moments.
    */
   toEpoch(localMs: number): number;
 }
@@ -19,16 +19,16 @@ const DAY_MS = 86_400_000;
 const MAX_OFFSET_MS = 18 * 60 * MINUTE_MS;
 const MAX_KNOWN_ZONES = 1_000;
 
-export const utc: TimeZone = fixed(0);
+export const utc: TimeZone = fixedZone(0);
 
-const known = new Map<string, TimeZone>();
+const knownZones = new Map<string, TimeZone>();
 
-/** `undefined` when nobody knows the zone. */
+/** `undefined` for an unknown zone. */
 export function findTimeZone(name: string): TimeZone | undefined {
-  const before = known.get(name);
+  const before = knownZones.get(name);
   if (before) return before;
   const zone = offsetZone(name) ?? regionZone(name);
-  if (zone && known.size < MAX_KNOWN_ZONES) known.set(name, zone);
+  if (zone && knownZones.size < MAX_KNOWN_ZONES) knownZones.set(name, zone);
   return zone;
 }
 
@@ -40,10 +40,10 @@ function offsetZone(name: string): TimeZone | undefined {
   if (Number(minutes) > 59 || Number(seconds) > 59) return undefined;
   const offsetMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
   if (offsetMs > MAX_OFFSET_MS) return undefined;
-  return fixed(sign === "-" ? -offsetMs : offsetMs);
+  return fixedZone(sign === "-" ? -offsetMs : offsetMs);
 }
 
-function fixed(offsetMs: number): TimeZone {
+function fixedZone(offsetMs: number): TimeZone {
   return {
     id: offsetMs === 0 ? "Z" : offsetText(offsetMs, ":"),
     fixedOffsetMs: offsetMs,
@@ -52,7 +52,7 @@ function fixed(offsetMs: number): TimeZone {
   };
 }
 
-/** `+02:00`; with seconds when there are any. */
+/** `+02:00`; with seconds if there are any. */
 export function offsetText(offsetMs: number, separator: ":" | ""): string {
   const seconds = Math.abs(offsetMs) / 1000;
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
@@ -78,7 +78,7 @@ function regionZone(name: string): TimeZone | undefined {
   } catch {
     return undefined;
   }
-  const offsetAt = remembered((epochMs) => localTime(format, epochMs) - Math.floor(epochMs / 1000) * 1000);
+  const offsetAt = cacheOffsets((epochMs) => localTime(format, epochMs) - Math.floor(epochMs / 1000) * 1000);
   return { id: name, fixedOffsetMs: undefined, offsetAt, toEpoch: (localMs) => toEpoch(offsetAt, localMs) };
 }
 
@@ -91,11 +91,11 @@ function localTime(format: Intl.DateTimeFormat, epochMs: number): number {
   return local.setUTCHours(part("hour"), part("minute"), part("second"), 0);
 }
 
-/** Offsets change at quarters of an hour: one look-up each. Local mean times of long ago are looked up every time. */
-function remembered(offsetAt: (epochMs: number) => number): (epochMs: number) => number {
+/** Caches one offset per quarter of an hour, for since 1972 offsets change at these alone. Earlier times are not cached. */
+function cacheOffsets(offsetAt: (epochMs: number) => number): (epochMs: number) => number {
   const quarterMs = 15 * MINUTE_MS;
   const sinceMs = Date.UTC(1972, 0, 1);
-  const maxRemembered = 100_000;
+  const maxCached = 100_000;
   const offsets = new Map<number, number>();
   return (epochMs) => {
     if (epochMs < sinceMs) return offsetAt(epochMs);
@@ -103,7 +103,7 @@ function remembered(offsetAt: (epochMs: number) => number): (epochMs: number) =>
     let offset = offsets.get(quarter);
     if (offset === undefined) {
       offset = offsetAt(epochMs);
-      if (offsets.size >= maxRemembered) offsets.clear();
+      if (offsets.size >= maxCached) offsets.clear();
       offsets.set(quarter, offset);
     }
     return offset;

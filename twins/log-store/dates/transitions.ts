@@ -1,36 +1,36 @@
-/** When the clocks of a time zone change. */
+/** The moments at which the offset of a time zone changes. */
 import type { TimeZone } from "./time-zone.ts";
 
 export interface Transition {
   atMs: number;
-  /** From then on. */
+  /** From this moment on. */
   offsetMs: number;
 }
 
-/** Changes between these moments are known. */
+/** Transitions are searched for between these moments. */
 export const KNOWN_FROM_MS = Date.UTC(1970, 0, 1);
 export const KNOWN_TO_MS = Date.UTC(2070, 0, 1);
-/** Clocks are never changed twice within it. */
+/** Less than the time between two transitions of any zone. */
 const STEP_MS = 14 * 86_400_000;
 
-const known = new WeakMap<TimeZone, readonly Transition[]>();
+const cache = new WeakMap<TimeZone, readonly Transition[]>();
 
-/** The transitions of a hundred years from 1970 on, in their order. */
+/** The transitions of a hundred years from 1970 on, in ascending order. */
 export function transitionsOf(zone: TimeZone): readonly Transition[] {
-  const before = known.get(zone);
+  const before = cache.get(zone);
   if (before) return before;
   const found: Transition[] = [];
   let offset = zone.offsetAt(KNOWN_FROM_MS);
   for (let atMs = KNOWN_FROM_MS; atMs < KNOWN_TO_MS; atMs += STEP_MS) {
     const next = zone.offsetAt(atMs + STEP_MS);
-    if (next !== offset) found.push(exact(zone, atMs, atMs + STEP_MS));
+    if (next !== offset) found.push(locate(zone, atMs, atMs + STEP_MS));
     offset = next;
   }
-  known.set(zone, found);
+  cache.set(zone, found);
   return found;
 }
 
-function exact(zone: TimeZone, fromMs: number, toMs: number): Transition {
+function locate(zone: TimeZone, fromMs: number, toMs: number): Transition {
   const offsetMs = zone.offsetAt(toMs);
   let before = fromMs;
   let after = toMs;

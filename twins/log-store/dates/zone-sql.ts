@@ -1,21 +1,21 @@
-/** What clocks of a time zone show, in SQL. */
+/** Conversions to local time, in SQL. */
 import { raw, type Sql, sql } from "../sql.ts";
 import type { TimeZone } from "./time-zone.ts";
 import { type Transition, transitionsOf } from "./transitions.ts";
 
-/** What local clocks show at a moment (milliseconds), as the milliseconds that a clock showing it would have had in UTC. */
+/** The local time of a moment: both in milliseconds, the local time as if it were UTC. */
 export function localSql(epochMs: Sql, zone: TimeZone): Sql {
   if (zone.fixedOffsetMs === 0) return sql`(${epochMs})`;
   return sql`(${epochMs} + ${offsetSql(epochMs, zone)})`;
 }
 
-/** What local clocks are ahead of UTC at a moment, milliseconds. */
+/** How far local clocks are ahead of UTC at a moment, in milliseconds. */
 export function offsetSql(epochMs: Sql, zone: TimeZone): Sql {
   if (zone.fixedOffsetMs !== undefined) return raw(`(${zone.fixedOffsetMs})`);
   return offsetCase(epochMs, transitionsOf(zone), zone);
 }
 
-/** A tree of comparisons: few for each moment, however many transitions there are. */
+/** A binary search over the transitions, as nested CASE. */
 function offsetCase(epochMs: Sql, transitions: readonly Transition[], zone: TimeZone): Sql {
   const branch = (first: number, last: number): Sql => {
     if (first > last) {

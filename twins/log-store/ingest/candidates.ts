@@ -1,4 +1,4 @@
-/** What a column of text may turn out to be: each candidate says in SQL which values fit, and what they become. */
+/** Candidate types of a staged column: each tests and converts values in SQL. */
 import type { FieldType } from "../fields.ts";
 import { raw, type Sql, sql, textLiteral } from "../sql.ts";
 
@@ -7,16 +7,16 @@ export interface Candidate {
   type: FieldType;
   /** Whether a value (not NULL) fits; NULL means no. */
   fits(value: Sql): Sql;
-  /** Whether a value that does not fit stands for none, so that it may be among those that do. */
+  /** Whether a value is a placeholder for none, which a column of this type may have. */
   isBlank?(value: Sql): Sql;
-  /** The value as the column has it; NULL when it is none. */
+  /** The value of the column; NULL for a placeholder. */
   convert(value: Sql): Sql;
 }
 
 /** Numbers as JSON writes them: no leading zeros, no plus, no `NaN`. */
 const JSON_NUMBER = "-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?";
 
-/** Digits that every double keeps. */
+/** Significant digits that every double preserves. */
 const SAFE_DIGITS = 15;
 
 export const text: Candidate = {
@@ -33,7 +33,7 @@ export const boolean: Candidate = {
   convert: (value) => sql`lower(${value}) = 'true'`,
 };
 
-/** A whole number fits when it comes out as it went in: `007` and `1e3` do not. */
+/** An integer fits when it round-trips: `007` and `1e3` do not. */
 export const long: Candidate = {
   name: "long",
   type: "long",
@@ -48,7 +48,7 @@ export const unsignedLong: Candidate = {
   convert: (value) => sql`CAST(${value} AS UBIGINT)`,
 };
 
-/** A number fits when no digit of it is lost. */
+/** A number fits when a double preserves all its digits. */
 export const double: Candidate = {
   name: "double",
   type: "double",

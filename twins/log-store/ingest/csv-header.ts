@@ -1,18 +1,17 @@
-/** The first record of a CSV file: which byte separates, and how the columns are called. */
+/** The first record of a CSV file: the separator, and the names of the columns. */
 import { brokenNameRule } from "../field-name.ts";
 import { metadataFields } from "../fields.ts";
 import type { Problems } from "./problems.ts";
 
-/** In the order in which they win when a header has as many of one as of another. */
+/** The first wins when a header has equally many of two. */
 const separators = [",", ";", "\t", "|"].map((character) => character.charCodeAt(0));
 const QUOTE = 0x22;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** Longest header. */
-export const MOST_HEADER_BYTES = 1 << 20;
+export const MAX_HEADER_BYTES = 1 << 20;
 
-/** Where the first record ends: the index of its line feed, or -1 when that has yet to come. */
+/** The index of the line feed that ends the first record; -1 when it has not arrived. */
 export function endOfHeader(bytes: Uint8Array): number {
   let quoted = false;
   for (let index = 0; index < bytes.length; index++) {
@@ -36,13 +35,13 @@ export function readHeader(header: Buffer, problems: Problems): CsvHeader {
       rule: "lines must end with a line feed, with or without a carriage return before it",
     });
   }
-  const separator = mostFrequent(record);
+  const separator = findSeparator(record);
   const names = splitRecord(record.toString("utf8"), String.fromCharCode(separator));
   checkNames(names, problems);
   return { separator, names };
 }
 
-function mostFrequent(record: Uint8Array): number {
+function findSeparator(record: Uint8Array): number {
   const counts = new Map<number, number>();
   let quoted = false;
   for (const byte of record) {
@@ -80,7 +79,7 @@ function splitRecord(record: string, separator: string): string[] {
   return values.map((name) => name.trim());
 }
 
-/** Columns that are the document's, and not its event's. */
+/** Columns that belong to the document, not to the event. */
 const documentNames: ReadonlySet<string> = new Set(["_id", "_index"]);
 
 function reservedName(name: string): string {

@@ -1,31 +1,30 @@
 /**
  * CSV as RFC 4180 has it (https://www.rfc-editor.org/rfc/rfc4180), byte by byte:
- * - the first record is the header, and each further one has as many values; an empty line is no record;
- * - a value in quotes may hold separators, line breaks and doubled quotes; a quote inside a value without quotes is a
- *   character as any other;
- * - an empty value is a missing one.
+ * - the first record is the header, and every other record has as many values; empty lines are skipped;
+ * - a quoted value may have separators, line breaks and doubled quotes; a quote inside an unquoted value is an ordinary character;
+ * - an empty value is missing.
  */
-import { endOfHeader, MOST_HEADER_BYTES, readHeader } from "./csv-header.ts";
+import { endOfHeader, MAX_HEADER_BYTES, readHeader } from "./csv-header.ts";
 import type { Problems } from "./problems.ts";
 import { countCharacters, MAX_FIELDS, type RowReader, type StagedColumn } from "./row-reader.ts";
-import { isSpecial, MOST_ROW_BYTES, SEPARATOR, type StagingFile } from "./staging-file.ts";
+import { isSpecial, MAX_ROW_BYTES, SEPARATOR, type StagingFile } from "./staging-file.ts";
 
 const QUOTE = 0x22;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** Where in a record a reader is. */
+/** The state of the reader within a record. */
 type State =
   /** Before the first byte of a value. */
   | "start"
   | "plain"
   | "quoted"
-  /** After a quote inside quotes: it ends the value, or is doubled. */
+  /** After a quote in a quoted value: it ends the value, or is the first of two. */
   | "quote"
   /** After a carriage return outside quotes. */
   | "return";
 
-/** What a byte does in a value: it belongs to it, or ends it, or belongs to it and needs quotes in the staging file. */
+/** Classes of bytes in a value: part of it, its end, or part of it that needs quotes in the staging file. */
 const PLAIN = 0;
 const ENDS = 1;
 const SPECIAL = 2;
@@ -37,7 +36,7 @@ const inQuotes = new Uint8Array(256).map((_, byte) =>
 export class CsvReader implements RowReader {
   readonly hasSource = false;
   columns: StagedColumn[] = [];
-  lost = false;
+  isLost = false;
   readonly #out: StagingFile;
   readonly #problems: Problems;
   /** The bytes so far, until the header is complete. */
@@ -46,17 +45,17 @@ export class CsvReader implements RowReader {
   #withoutQuotes = inQuotes;
   #state: State = "start";
   #line = 1;
-  /** Where the line begins in what was pushed last, and how many characters of it came before that. */
+  /** Start of the line in the last push, and the characters of the line in earlier pushes. */
   #lineStart = 0;
   #charactersBefore = 0;
-  /** Complete values of the record so far. */
+  /** Complete values of the current record. */
   #values = 0;
   #recordLine = 1;
-  /** Where the value begins, counted from the beginning of the staged row. */
+  /** Start of the value, relative to the staged row. */
   #valueStart = 0;
   #special = false;
   #quoted = false;
-  /** Something in the record is wrong, and has been told. */
+  /** A problem of the record has been reported. */
   #refused = false;
   #openedAt = { line: 1, column: 1 };
 
@@ -66,13 +65,13 @@ export class CsvReader implements RowReader {
   }
 
   push(bytes: Buffer): void {
-    if (this.lost) return;
+    if (this.isLost) return;
     if (this.#header === undefined) this.#read(bytes, 0);
     else this.#readHeader(Buffer.concat([this.#header, bytes]));
   }
 
   end(): void {
-    if (this.lost) return;
+    if (this.isLost) return;
     if (this.#header !== undefined) this.#endInHeader(this.#header);
     else if (this.#state === "quoted") {
       this.#problems.add({ ...this.#openedAt, rule: "the quote opened here is never closed" });
@@ -94,17 +93,17 @@ export class CsvReader implements RowReader {
 
   #readHeader(bytes: Buffer): void {
     const end = endOfHeader(bytes);
-    if (end < 0 && bytes.length <= MOST_HEADER_BYTES) {
+    if (end < 0 && bytes.length <= MAX_HEADER_BYTES) {
       this.#header = bytes;
       return;
     }
     this.#header = undefined;
     const before = this.#problems.total;
     const header = bytes.subarray(0, Math.max(end, 0));
-    if (end < 0) this.#problems.add({ line: 1, rule: `the header has more than ${MOST_HEADER_BYTES} bytes` });
+    if (end < 0) this.#problems.add({ line: 1, rule: `the header has more than ${MAX_HEADER_BYTES} bytes` });
     else this.#begin(header);
-    this.lost = this.#problems.total > before;
-    if (this.lost) return;
+    this.isLost = this.#problems.total > before;
+    if (this.isLost) return;
     for (const byte of header) if (byte === NEWLINE) this.#line++;
     this.#line++;
     this.#read(bytes, end + 1);
@@ -137,19 +136,19 @@ export class CsvReader implements RowReader {
 
   #read(bytes: Buffer, from: number): void {
     this.#lineStart = from;
-    // A value may need quotes that it did not have, and each record begins with the number of its line.
+    // Staging may add quotes, and the line number at the start of each record.
     this.#out.reserve((bytes.length - from) * 2 + 64);
     for (let at = from; at < bytes.length; ) at = this.#step(bytes, at);
     this.#charactersBefore += countCharacters(bytes, this.#lineStart, bytes.length);
     this.#lineStart = 0;
-    if (this.#out.length - this.#out.rowStart <= MOST_ROW_BYTES) return;
+    if (this.#out.length - this.#out.rowStart <= MAX_ROW_BYTES) return;
     const opened = this.#state === "quoted" ? "; is the quote that was opened last ever closed?" : "";
-    const rule = `the record has more than ${MOST_ROW_BYTES} bytes${opened}`;
+    const rule = `the record has more than ${MAX_ROW_BYTES} bytes${opened}`;
     this.#problems.add({ ...(opened === "" ? { line: this.#recordLine } : this.#openedAt), rule });
-    this.lost = true;
+    this.isLost = true;
   }
 
-  /** Reads for as long as the state is the same. Answers where to go on. */
+  /** Reads while the state stays the same. @returns the offset to continue at */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case "start":
@@ -170,7 +169,7 @@ export class CsvReader implements RowReader {
     if (this.#values === 0) {
       this.#recordLine = this.#line;
       this.#refused = false;
-      // Lines can be shorter than their numbers.
+      // A line can be shorter than its number.
       out.reserve((bytes.length - at) * 2 + 64);
       out.writeNumber(this.#line);
     }
@@ -241,14 +240,14 @@ export class CsvReader implements RowReader {
     if (this.#quoted) {
       this.#refuse(bytes, at, "after the quote that ends a value comes a separator or the end of the line");
     }
-    // It ended no line, so it belongs to the value.
+    // The carriage return ended no line, so it belongs to the value.
     this.#out.bytes[this.#out.length++] = RETURN;
     this.#special = true;
     this.#state = "plain";
     return at;
   }
 
-  /** A byte that ends a value, or begins to. */
+  /** Handles a byte that ends a value, or starts a line end. */
   #endBy(bytes: Buffer, at: number): number {
     const byte = bytes[at];
     if (byte === RETURN) {
@@ -281,8 +280,8 @@ export class CsvReader implements RowReader {
     const empty = values === 1 && !this.#quoted && out.length - out.rowStart === this.#valueStart;
     if (!empty && values !== this.columns.length && !this.#refused) {
       const columns = this.columns.length;
-      const rule = `the record has ${count(values, "value")}, the header names ${count(columns, "column")}`;
-      // A record of several lines is found by its first.
+      const rule = `the record has ${countOf(values, "value")}, the header names ${countOf(columns, "column")}`;
+      // A record of several lines is reported at its first.
       const { line, column } = this.position(bytes, at);
       this.#problems.add({ line: this.#recordLine, ...(line === this.#recordLine ? { column } : {}), rule });
       this.#refused = true;
@@ -303,6 +302,6 @@ export class CsvReader implements RowReader {
   }
 }
 
-function count(number: number, noun: string): string {
+function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

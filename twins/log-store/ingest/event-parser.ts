@@ -1,6 +1,6 @@
 /**
- * One JSON event (https://www.rfc-editor.org/rfc/rfc8259), read byte by byte into the values of its columns: objects are
- * flattened to dotted names, arrays become several values of one, numbers keep their digits. `null`, `[]` and `{}` are no values.
+ * Parses one JSON event (https://www.rfc-editor.org/rfc/rfc8259), byte by byte, into the values of its columns: objects are flattened
+ * to dotted names, an array becomes several values of one column, numbers keep their digits. `null`, `[]` and `{}` are no values.
  */
 import { brokenNameRule } from "../field-name.ts";
 import { MAX_OBJECT_DEPTH } from "../store/json-leaves.ts";
@@ -35,12 +35,12 @@ const literals = {
   null: Buffer.from("null"),
 };
 
-/** Members that are the document's, when they have one value. */
+/** Members that belong to the document, not to the event, when they have one value. */
 const documentNames: ReadonlySet<string> = new Set(["_id", "_index"]);
 const UNDERSCORE = 0x5f;
 
 export class EventParser {
-  /** Where the members stand that are the document's and not the event's, in their order. */
+  /** Ranges of the members that belong to the document, in their order. */
   documentMembers: { start: number; end: number }[] = [];
   readonly #tree: FieldTree;
   readonly #values: RowValues;
@@ -48,7 +48,7 @@ export class EventParser {
   #at = 0;
   #end = 0;
   #depth = 0;
-  /** How many of these levels are objects. */
+  /** Of these levels, the objects. */
   #objectDepth = 0;
   #objects = 0;
 
@@ -99,7 +99,7 @@ export class EventParser {
     const nameAt = this.#at;
     const member = this.#name(parent, before);
     if (member.seenIn === object) {
-      throw new EventProblem(nameAt, `the object has "${shown(member.path)}" twice`);
+      throw new EventProblem(nameAt, `the object has "${truncate(member.path)}" twice`);
     }
     member.seenIn = object;
     this.#space();
@@ -117,7 +117,7 @@ export class EventParser {
     this.documentMembers.push({ start, end: this.#at });
   }
 
-  /** Whether a comma stands here, and not what closes the list. */
+  /** Whether another item follows, after a comma. */
   #another(close: number, rule: string): boolean {
     this.#space();
     const byte = this.#peek();
@@ -127,12 +127,12 @@ export class EventParser {
     return true;
   }
 
-  /** Reads a name. Mostly it is the one that stood there in the line before. */
+  /** Reads a name, after trying the one that the previous line had here. */
   #name(parent: FieldNode, before: FieldNode | undefined): FieldNode {
     if (this.#peek() !== QUOTE) throw this.#problem("a name in quotes must stand here");
     const start = this.#at + 1;
     const likely = before ? before.next : parent.first;
-    if (likely && this.#standsHere(likely.bytes, start)) {
+    if (likely && this.#isAt(likely.bytes, start)) {
       this.#at = start + likely.bytes.length + 1;
       return likely;
     }
@@ -148,11 +148,11 @@ export class EventParser {
   #newName(parent: FieldNode, name: string, start: number): FieldNode {
     const rule = brokenNameRule(name);
     if (rule !== undefined)
-      throw new EventProblem(start - 1, `the name ${JSON.stringify(shown(name))} ${rule}`);
+      throw new EventProblem(start - 1, `the name ${JSON.stringify(truncate(name))} ${rule}`);
     return this.#tree.child(parent, name, this.#bytes.subarray(start, this.#at - 1));
   }
 
-  #standsHere(name: Uint8Array, at: number): boolean {
+  #isAt(name: Uint8Array, at: number): boolean {
     const bytes = this.#bytes;
     if (at + name.length >= this.#end || bytes[at + name.length] !== QUOTE) return false;
     for (let index = 0; index < name.length; index++) if (bytes[at + index] !== name[index]) return false;
@@ -238,7 +238,7 @@ export class EventParser {
     return this.#at - start;
   }
 
-  /** Reads a string; what it stands for is in the line itself unless something in it is escaped. */
+  /** Reads a string. The result refers to the line itself, unless the string has escapes. */
   #string(): { bytes: Uint8Array; from: number; to: number } {
     const bytes = this.#bytes;
     const from = this.#at + 1;
@@ -272,7 +272,7 @@ export class EventParser {
     if (column === undefined) {
       throw new EventProblem(
         at,
-        `"${shown(node.path)}" is one field too many: a dataset has at most ${MAX_FIELDS}`,
+        `"${truncate(node.path)}" is one field too many: a dataset has at most ${MAX_FIELDS}`,
       );
     }
     const staged = this.#tree.columns[column];
@@ -281,14 +281,14 @@ export class EventParser {
     if (this.#values.add(column, bytes, from, to)) staged.multi = true;
   }
 
-  /** Passes over what opens a list. */
+  /** Skips an opening bracket or brace. */
   #enter(): void {
     if (++this.#depth > MAX_DEPTH) throw this.#problem(`the event is nested deeper than ${MAX_DEPTH} levels`);
     this.#at++;
     this.#space();
   }
 
-  /** Passes over what closes it. */
+  /** Skips a closing bracket or brace. */
   #leave(): void {
     this.#depth--;
     this.#at++;
@@ -312,4 +312,4 @@ export class EventParser {
   }
 }
 
-const shown = (name: string) => name.slice(0, 100);
+const truncate = (name: string) => name.slice(0, 100);

@@ -1,16 +1,16 @@
 /**
- * Lines of an export, with the event in an envelope.
- * - Elasticsearch's `{"_index", "_id", "_source": {…}}`, as the hits of a search and elasticdump have them: the event is what stands at
- *   `_source`; id and index are the document's.
- * - Splunk's `{"preview", "offset", "lastrow", "result": {…}}`, as `search/jobs/export` and Splunk Web have them: the event is what stands
- *   at `result`. https://docs.splunk.com/Documentation/Splunk/latest/Search/ExportdatausingRESTAPI
- * - The body of a bulk request, in which an action stands on the line before each event.
+ * Lines of exports, which wrap the event in an envelope.
+ * - Elasticsearch's `{"_index", "_id", "_source": {…}}`, as search hits and elasticdump have it: the event is at `_source`; id and
+ *   index are the document's.
+ * - Splunk's `{"preview", "offset", "lastrow", "result": {…}}`, as `search/jobs/export` and Splunk Web have it: the event is at
+ *   `result`. https://docs.splunk.com/Documentation/Splunk/latest/Search/ExportdatausingRESTAPI
+ * - The body of a bulk request, with an action on the line before each event.
  *   https://www.elastic.co/guide/en/elasticsearch/reference/8.15/docs-bulk.html
  */
 import { z } from "zod";
 import { EventProblem } from "./problems.ts";
 
-/** What a hit can have beside its source. */
+/** The members of a hit. */
 const envelope = z.strictObject({
   _index: z.string().min(1).optional(),
   _id: z.string().min(1).optional(),
@@ -29,7 +29,7 @@ const envelope = z.strictObject({
   matched_queries: z.unknown().optional(),
 });
 
-/** What Splunk's export has beside a result; a search without any has one line of it alone. */
+/** The members of a line of Splunk's export. A search without results gives one line without a result. */
 const splunkEnvelope = z.strictObject({
   preview: z.boolean(),
   offset: z.number().optional(),
@@ -40,11 +40,11 @@ const splunkEnvelope = z.strictObject({
 export interface ExportedEvent {
   id: Uint8Array;
   index: Uint8Array;
-  /** Where the event stands in the line. */
+  /** The event's range in the line. */
   event: { start: number; end: number };
 }
 
-/** What an action of a bulk request may say of its document. */
+/** The members of an action of a bulk request. */
 const bulkTarget = z.strictObject({
   _index: z.string().min(1).optional(),
   _id: z.union([z.string().min(1), z.number()]).optional(),
@@ -65,7 +65,7 @@ const bulkAction = z.union([
 ]);
 const bulkChange = z.union([z.strictObject({ update: bulkTarget }), z.strictObject({ delete: bulkTarget })]);
 
-/** Where the document of a bulk request goes: empty where its action does not say. */
+/** The place of a document of a bulk request; empty where its action names none. */
 export interface BulkTarget {
   id: Uint8Array;
   index: Uint8Array;
@@ -103,7 +103,7 @@ const nothing = Buffer.alloc(0);
 
 /**
  * The event of a line of an export; `undefined` for any other line.
- * @throws EventProblem for half a hit, and for a preview: the same events follow, or more of them were to come
+ * @throws EventProblem for a malformed hit, and for a preview, whose events are not final
  */
 export function readExport(
   bytes: Buffer,
@@ -114,8 +114,8 @@ export function readExport(
 }
 
 /**
- * What a JSON text is that holds events and is none itself, and how to have them: `undefined` for any other.
- * @param line the first of a file
+ * The problem of a file that is one JSON text with events inside, and how to extract them; `undefined` for any other file.
+ * @param line the first of the file
  */
 export function wrappedEvents(line: Buffer): string | undefined {
   if (line[0] === 0x5b) {
@@ -164,7 +164,7 @@ function parse(line: Buffer): unknown {
   try {
     return JSON.parse(line.toString("utf8"));
   } catch {
-    // The parser that reads it as an event says where it is wrong.
+    // The event parser reports where the JSON is wrong.
     return undefined;
   }
 }
@@ -193,7 +193,7 @@ function readHit(bytes: Buffer, start: number, end: number): ExportedEvent | und
   };
 }
 
-/** Where the value of a member of the outermost object stands. The line need not be JSON. */
+/** The range of an object that is a member of the outermost object. The line need not be valid JSON. */
 function memberValue(line: Buffer, name: Buffer): { start: number; end: number } | undefined {
   let depth = 0;
   let start: number | undefined;
@@ -224,7 +224,7 @@ function endOfString(line: Buffer, open: number): number {
   return line.length;
 }
 
-/** Where an object begins after a colon; `undefined` when none does. */
+/** The start of an object after a colon; `undefined`: there is none. */
 function afterColon(line: Buffer, from: number): number | undefined {
   let at = from;
   while (at < line.length && (line[at] ?? 0) <= 0x20) at++;

@@ -1,16 +1,16 @@
-/** The names that the events of a file have, as a tree: which column a path belongs to, found without making text of it. */
+/** The names in the events of a file, as a tree: it finds the column of a path without decoding names to strings. */
 import { MAX_FIELDS, type StagedColumn } from "./row-reader.ts";
 
 export class FieldNode {
   /** Dotted path; empty for the event itself. */
   readonly path: string;
-  /** The name as it stands between its quotes. */
+  /** The name as it is spelled between its quotes. */
   readonly bytes: Uint8Array;
   /** Number of its column; -1 until it has a value. */
   column = -1;
-  /** The object in which it was seen last: no object has two members of one name. */
+  /** Number of the object that had it last, to detect duplicate members. */
   seenIn = 0;
-  /** The member that came first, and the one that came after this one, in the object before: often they do again. */
+  /** Predictions from the previous event: the first member of this object, and the member after this one. */
   first: FieldNode | undefined;
   next: FieldNode | undefined;
   readonly children = new Map<string, FieldNode>();
@@ -27,7 +27,7 @@ export class FieldTree {
   /** Two paths can have one dotted name: `{"a.b": 1}` and `{"a": {"b": 1}}`. */
   readonly #byName = new Map<string, number>();
 
-  /** The member of this name, which may be new. @param bytes the name as it stands, kept when it is new */
+  /** Finds or adds the member of a name. @param bytes the name as it is spelled */
   child(parent: FieldNode, name: string, bytes: Uint8Array): FieldNode {
     let child = parent.children.get(name);
     if (!child) {
@@ -37,7 +37,7 @@ export class FieldTree {
     return child;
   }
 
-  /** The column of a path that has a value. `undefined`: there is no room for another. */
+  /** Finds or adds the column of a path. `undefined`: there are too many columns. */
   columnOf(node: FieldNode): number | undefined {
     if (node.column >= 0) return node.column;
     let column = this.#byName.get(node.path);

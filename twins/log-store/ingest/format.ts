@@ -1,4 +1,4 @@
-/** Which format a file has: what was asked for, its media type and its name must agree; its first character decides last. */
+/** The format of a file: the parameter, the media type and the file name must agree; without any of them the first characters decide. */
 import { DatasetRefusal, type DatasetSource } from "@offhook/platform/twin/dataset";
 
 export type DatasetFormat = "csv" | "ndjson";
@@ -19,38 +19,38 @@ const byMediaType = new Map<string, DatasetFormat>([
   ["application/jsonlines", "ndjson"],
 ]);
 
-const byEnding = new Map<string, DatasetFormat>([
+const byExtension = new Map<string, DatasetFormat>([
   ["csv", "csv"],
   ["tsv", "csv"],
   ["ndjson", "ndjson"],
   ["jsonl", "ndjson"],
 ]);
 
-/** What is said about the format; `undefined` when nothing is. @throws DatasetRefusal when two sayings differ. */
+/** The stated format; `undefined` when nothing states one. @throws DatasetRefusal when two statements differ */
 export function statedFormat(
   source: Pick<DatasetSource, "format" | "contentType" | "fileName">,
 ): DatasetFormat | undefined {
-  const sayings: { who: string; format: DatasetFormat }[] = [];
+  const statements: { who: string; format: DatasetFormat }[] = [];
   if (source.format !== undefined) {
     if (source.format !== "csv" && source.format !== "ndjson") {
       throw new DatasetRefusal(`there is no format "${source.format.slice(0, 100)}"; use csv or ndjson`);
     }
-    sayings.push({ who: "the parameter format", format: source.format });
+    statements.push({ who: "the parameter format", format: source.format });
   }
   const mediaType = source.contentType?.split(";")[0]?.trim().toLowerCase();
   const ofType = mediaType === undefined ? undefined : byMediaType.get(mediaType);
-  if (ofType) sayings.push({ who: `the content type ${mediaType}`, format: ofType });
-  const ofName = source.fileName === undefined ? undefined : byEnding.get(endingOf(source.fileName));
-  if (ofName) sayings.push({ who: "the file name", format: ofName });
-  const [first] = sayings;
-  const other = sayings.find(({ format }) => format !== first?.format);
+  if (ofType) statements.push({ who: `the content type ${mediaType}`, format: ofType });
+  const ofName = source.fileName === undefined ? undefined : byExtension.get(extensionOf(source.fileName));
+  if (ofName) statements.push({ who: "the file name", format: ofName });
+  const [first] = statements;
+  const other = statements.find(({ format }) => format !== first?.format);
   if (first && other) {
     throw new DatasetRefusal(`${first.who} says ${first.format}, ${other.who} says ${other.format}`);
   }
   return first?.format;
 }
 
-/** The format of a text nobody has said anything about: JSON begins with a brace, or with a bracket before what JSON may have there. */
+/** Guesses a format: JSON starts with a brace, or with a bracket and a character that may follow it in JSON. */
 export function likelyFormat(beginning: Uint8Array): DatasetFormat {
   const [first, second = CLOSE_ARRAY] = beginning.filter((byte) => byte > 0x20).subarray(0, 2);
   if (first === OPEN_OBJECT) return "ndjson";
@@ -58,8 +58,8 @@ export function likelyFormat(beginning: Uint8Array): DatasetFormat {
   return isArray ? "ndjson" : "csv";
 }
 
-/** What a name ends with, `.gz` apart. */
-function endingOf(fileName: string): string {
+/** The file extension, without a `.gz` after it. */
+function extensionOf(fileName: string): string {
   const name = fileName.toLowerCase().replace(/\.gz$/, "");
   return name.slice(name.lastIndexOf(".") + 1);
 }

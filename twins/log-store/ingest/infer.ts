@@ -1,6 +1,6 @@
 /**
- * Which type each column has. All rows decide: the first rows only say what is worth asking of the others. A column whose
- * rows disagree is text, every value as it was spelled.
+ * Infers the type of each column from all rows; the first rows only narrow the candidates. A column whose rows disagree is text, with
+ * every value as it was spelled.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { isTimeName } from "../fields.ts";
@@ -19,17 +19,17 @@ export interface Staged extends StagedColumn {
 
 export interface InferredColumn extends Staged {
   candidate: Candidate;
-  /** Some of its values stand for none: they are in the event alone. */
+  /** Some of its values are placeholders for none, which only the event's text has. */
   blanks: boolean;
   note?: string;
 }
 
-type Decided = Omit<InferredColumn, "blanks">;
+type Decision = Omit<InferredColumn, "blanks">;
 
 const SAMPLE_ROWS = 256;
-/** Rows that rule out most candidates. */
+/** Few rows that rule out most candidates. */
 const FIRST_ROWS = 8;
-/** Questions that are asked in one statement. */
+/** Tests in one statement. */
 const BATCH = 200;
 
 /** @param table the staging table */
@@ -38,7 +38,7 @@ export async function inferTypes(
   table: Sql,
   columns: readonly Staged[],
 ): Promise<InferredColumn[]> {
-  const found = new Map<Staged, Decided>();
+  const found = new Map<Staged, Decision>();
   const filled = await countValues(connection, table, columns, ({ column }) => column);
   for (const column of columns) {
     if (!filled.get(column)) found.set(column, { ...column, candidate: text, note: "no row has a value" });
@@ -49,7 +49,7 @@ export async function inferTypes(
     columns.filter((column) => !found.has(column)),
   );
   for (let round = open; round.length > 0; ) {
-    const held = await holdEverywhere(
+    const held = await testEveryRow(
       connection,
       table,
       round.map(({ column, candidates }) => ({ column, candidates: nextOf(candidates) })),
@@ -69,7 +69,7 @@ export async function inferTypes(
   return decided.map((column) => ({ ...column, blanks: (blanks.get(column) ?? 0) > 0 }));
 }
 
-/** The candidates that fit the first values of each column. */
+/** Reduces the candidates of each column to those that fit its first values. */
 async function narrow(
   connection: DuckDBConnection,
   table: Sql,
@@ -91,8 +91,8 @@ async function narrow(
 }
 
 /**
- * The candidates that fit every value of a few rows. The columns are put below each other, so that each candidate is one expression:
- * of hundreds of columns it is the expressions that take their time.
+ * Reduces candidates to those that fit every value of a few rows. It unpivots the columns, so that each candidate is one expression:
+ * with hundreds of columns the planning of expressions takes the time.
  */
 async function narrowAll(
   connection: DuckDBConnection,
@@ -132,12 +132,12 @@ async function narrowAll(
   });
 }
 
-/** The value, but for one that may stand for none; a list as a whole. */
+/** The value; NULL for a placeholder. A list counts as a whole. */
 function givenValue({ column }: Staged): Sql {
   return sql`CASE WHEN NOT ${isBlankTime(column)} THEN ${column} END`;
 }
 
-/** The value that stands for none, or the list with such a one. */
+/** A placeholder, or a list with one; else NULL. */
 function blankValue({ column, multi }: Staged): Sql {
   const blank = multi
     ? sql`list_bool_or(list_transform(${splitList(column)}, value -> ${isBlankTime(raw("value"))}))`
@@ -145,7 +145,7 @@ function blankValue({ column, multi }: Staged): Sql {
   return sql`CASE WHEN ${blank} THEN ${column} END`;
 }
 
-/** In how many rows an expression has a value. */
+/** The number of rows in which an expression is not NULL. */
 async function countValues(
   connection: DuckDBConnection,
   table: Sql,
@@ -164,31 +164,31 @@ async function countValues(
   return counts;
 }
 
-/** Best first; text, which always fits, is not among them. */
+/** Best first, without text, which always fits. */
 function candidatesFor({ name, kinds }: Staged): readonly Candidate[] {
   const times = isTimeName(name) ? timeNumbers : [];
   const numbers = [...times, long, unsignedLong, double];
   if (kinds.cell) return [boolean, ...numbers, ...dates];
   if (kinds.text && kinds.boolean) return [];
-  // A count since 1970 is written as text too, and a blank beside numbers is one.
+  // A count since 1970 may be quoted, and so may a placeholder among numbers.
   if (kinds.text) return kinds.number ? times : [...times, ...dates];
   if (kinds.number) return kinds.boolean ? [] : numbers;
   return [boolean];
 }
 
-/** What is asked of all rows next: one candidate, or the two that share values, together. */
+/** The candidates to test on all rows next: one, or the ambiguous two together. */
 function nextOf(candidates: readonly Candidate[]): readonly Candidate[] {
   const both = candidates[0] === dayFirst && candidates[1] === monthFirst;
   return candidates.slice(0, both ? 2 : 1);
 }
 
-/** @param held those of the next candidates that fit every row. `undefined`: none, and there are others. */
+/** @param fitting the tested candidates that fit every row @returns `undefined` when none does and others remain */
 function decide(
   column: Staged,
   candidates: readonly Candidate[],
-  held: readonly Candidate[],
-): Decided | undefined {
-  const [only, other] = held;
+  fitting: readonly Candidate[],
+): Decision | undefined {
+  const [only, other] = fitting;
   if (only && other) {
     const note = `every value is a date with the day first and with the month first, so it stays text`;
     return { ...column, candidate: text, note };
@@ -209,8 +209,8 @@ interface Question {
   candidates: readonly Candidate[];
 }
 
-/** Which candidates fit every row, for each question. */
-async function holdEverywhere(
+/** Tests candidates on every row. @returns those that fit, for each question */
+async function testEveryRow(
   connection: DuckDBConnection,
   table: Sql,
   questions: readonly Question[],
@@ -247,14 +247,14 @@ function splitList(column: Sql): Sql {
 
 /** The value of the column in `documents`. */
 export function convertedValue({ column, multi, candidate, kinds, blanks }: InferredColumn): Sql {
-  const own = (value: Sql) => candidate.convert(kinds.cell ? value : unescaped(value));
+  const own = (value: Sql) => candidate.convert(kinds.cell ? value : unescapeValue(value));
   if (!multi) return own(column);
   const values = sql`list_transform(${splitList(column)}, value -> ${own(raw("value"))})`;
   return blanks ? sql`nullif(list_filter(${values}, value -> value IS NOT NULL), [])` : values;
 }
 
-/** Only text can hold the two bytes. */
-function unescaped(value: Sql): Sql {
+/** Undoes the escapes of `RowValues`. */
+function unescapeValue(value: Sql): Sql {
   const mark = raw(`chr(${LIST_ESCAPE})`);
   return sql`replace(replace(${value}, ${mark} || '1', chr(${raw(String(LIST_SEPARATOR))})), ${mark} || '0', ${mark})`;
 }

@@ -1,4 +1,4 @@
-/** Makes a dataset: a file in, a database with the tables of a store out, and what there is to know about it. */
+/** Builds a dataset: a file becomes a database with the tables of a store, and a description. */
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { wallTime } from "@offhook/platform/base/clock";
@@ -9,35 +9,35 @@ import { closeStagingDatabase, loadStaged, openStagingDatabase } from "./staging
 import { StagingFile } from "./staging-file.ts";
 import { writeDocuments } from "./write-documents.ts";
 
-export interface MadeDataset {
+export interface BuiltDataset {
   /** The database, in the folder. */
   file: string;
   description: DatasetDescription;
 }
 
 /**
- * @param folder empty, and the caller's to remove, whatever happens.
- * @throws DatasetRefusal with what is wrong with the file, DatasetTooLarge, the signal's reason, or the source's error
+ * @param folder empty; the caller removes it in any case
+ * @throws DatasetRefusal with the problems of the file, DatasetTooLarge, the signal's reason, or the source's error
  */
 export async function ingest(
   source: DatasetSource,
   folder: string,
   signal?: AbortSignal,
   textIndex: TextIndex = "fields",
-): Promise<MadeDataset> {
+): Promise<BuiltDataset> {
   const out = await StagingFile.create(path.join(folder, "staged"));
-  const taken = await parseFile(source, out, signal).finally(() => out.close());
+  const parsed = await parseFile(source, out, signal).finally(() => out.close());
   source.onProgress?.(`${countOf(out)} read, their types and words follow`);
-  return inTurn(() => make(source, folder, out, taken, { signal, textIndex }));
+  return serialize(() => build(source, folder, out, parsed, { signal, textIndex }));
 }
 
-async function make(
+async function build(
   { fileName }: DatasetSource,
   folder: string,
   out: StagingFile,
-  taken: ParsedFile,
+  parsed: ParsedFile,
   { signal, textIndex }: { signal: AbortSignal | undefined; textIndex: TextIndex },
-): Promise<MadeDataset> {
+): Promise<BuiltDataset> {
   signal?.throwIfAborted();
   const file = path.join(folder, "dataset.duckdb");
   const database = await openStagingDatabase(folder, file);
@@ -45,16 +45,16 @@ async function make(
   const interrupt = () => connection.interrupt();
   signal?.addEventListener("abort", interrupt, { once: true });
   try {
-    await loadStaged(connection, out, taken.reader);
+    await loadStaged(connection, out, parsed.reader);
     await rm(out.path);
     signal?.throwIfAborted();
     const { rows, columns, timeField, timeRange, sample } = await writeDocuments(
       connection,
-      taken.reader,
+      parsed.reader,
       out.rows,
       textIndex,
     );
-    const { format, sha256, bytes } = taken;
+    const { format, sha256, bytes } = parsed;
     const description = {
       file_name: fileName ?? null,
       format,
@@ -77,11 +77,11 @@ async function make(
   }
 }
 
-let last: Promise<unknown> = Promise.resolve();
+let lastBuild: Promise<unknown> = Promise.resolve();
 
-/** One database is made after the other: each takes memory, and threads that the whole process shares. */
-function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  const turn = last.then(work);
-  last = turn.catch(() => undefined);
+/** Serializes the builds of a process: each takes memory, and threads that the whole process shares. */
+function serialize<Result>(work: () => Promise<Result>): Promise<Result> {
+  const turn = lastBuild.then(work);
+  lastBuild = turn.catch(() => undefined);
   return turn;
 }

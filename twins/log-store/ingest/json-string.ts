@@ -1,18 +1,18 @@
-/** A JSON string with escapes in it, as the bytes it stands for. */
+/** Decodes a JSON string with escapes to UTF-8 bytes. */
 import { EventProblem } from "./problems.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
-/** What stands after a backslash, and the byte it means. */
+/** Bytes after a backslash, and the bytes that they mean. */
 const simple = new Map(
   Object.entries({ '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }).map(
     ([letter, meaning]) => [letter.charCodeAt(0), meaning.charCodeAt(0)],
   ),
 );
 
-/** @param from after the opening quote. @returns the bytes, and where to go on. @throws EventProblem */
+/** @param from after the opening quote @returns the bytes, and the offset after the closing quote @throws EventProblem */
 export function readStringBytes(
   bytes: Uint8Array,
   from: number,
@@ -50,7 +50,7 @@ function closingQuote(bytes: Uint8Array, from: number, lineEnd: number): number 
   throw new EventProblem(from - 1, "the string that begins here does not end on this line");
 }
 
-/** The character of `\uXXXX`, or of two of them that are halves of one. */
+/** The code point of `\uXXXX`, or of a surrogate pair of them. */
 function codePoint(bytes: Uint8Array, at: number, close: number): { point: number; end: number } {
   const unit = hexadecimal(bytes, at, close);
   const end = at + 6;

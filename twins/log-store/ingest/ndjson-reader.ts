@@ -1,11 +1,11 @@
-/** NDJSON: one JSON object a line, https://github.com/ndjson/ndjson-spec. Empty lines are none. */
+/** NDJSON: one JSON object a line, https://github.com/ndjson/ndjson-spec. Empty lines are skipped. */
 import { EventParser } from "./event-parser.ts";
 import { type BulkTarget, beginsBulk, readBulkAction, readExport, wrappedEvents } from "./exports.ts";
 import { FieldTree } from "./field-tree.ts";
 import { EventProblem, type Problems } from "./problems.ts";
 import { countCharacters, type RowReader, type StagedColumn } from "./row-reader.ts";
 import { RowValues } from "./row-values.ts";
-import { MOST_ROW_BYTES, SEPARATOR, type StagingFile } from "./staging-file.ts";
+import { MAX_ROW_BYTES, SEPARATOR, type StagingFile } from "./staging-file.ts";
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -14,20 +14,20 @@ const nothing = Buffer.alloc(0);
 
 export class NdjsonReader implements RowReader {
   readonly hasSource = true;
-  lost = false;
+  isLost = false;
   readonly #out: StagingFile;
   readonly #problems: Problems;
   readonly #tree = new FieldTree();
   readonly #values = new RowValues();
   readonly #parser: EventParser;
-  /** The beginning of a line whose end has yet to come. */
+  /** The beginning of a line whose end has not arrived. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #line = 1;
-  /** Some line had something in it. */
-  #seen = false;
+  /** A line that is not empty has been read. */
+  #hasBegun = false;
   /** The file is the body of a bulk request. */
-  #bulk = false;
+  #isBulk = false;
   /** Of the action before the next document. */
   #target: BulkTarget | undefined;
 
@@ -42,7 +42,7 @@ export class NdjsonReader implements RowReader {
   }
 
   push(bytes: Buffer): void {
-    if (this.lost) return;
+    if (this.isLost) return;
     let from = 0;
     for (;;) {
       const end = bytes.indexOf(NEWLINE, from);
@@ -54,20 +54,20 @@ export class NdjsonReader implements RowReader {
         this.#begunBytes = 0;
         this.#read(line, 0, line.length);
       }
-      if (this.lost) return;
+      if (this.isLost) return;
       this.#line++;
       from = end + 1;
     }
     if (from === bytes.length) return;
     this.#begun.push(bytes.subarray(from));
     this.#begunBytes += bytes.length - from;
-    if (this.#begunBytes <= MOST_ROW_BYTES) return;
-    this.#problems.add({ line: this.#line, rule: `the line has more than ${MOST_ROW_BYTES} bytes` });
-    this.lost = true;
+    if (this.#begunBytes <= MAX_ROW_BYTES) return;
+    this.#problems.add({ line: this.#line, rule: `the line has more than ${MAX_ROW_BYTES} bytes` });
+    this.isLost = true;
   }
 
   end(): void {
-    if (this.lost) return;
+    if (this.isLost) return;
     if (this.#begun.length > 0) {
       const line = Buffer.concat(this.#begun);
       this.#begun = [];
@@ -100,7 +100,7 @@ export class NdjsonReader implements RowReader {
     if (this.#refuseWrapped(bytes, start, end)) return;
     this.#values.clear();
     try {
-      if (this.#bulk) {
+      if (this.#isBulk) {
         this.#readBulk(bytes, start, end);
         return;
       }
@@ -133,21 +133,21 @@ export class NdjsonReader implements RowReader {
     try {
       this.#target = readBulkAction(bytes, start, end);
     } catch (error) {
-      // Which of the next lines would be actions is not known.
-      this.lost = true;
+      // Without this action the next lines cannot be told apart.
+      this.isLost = true;
       throw error;
     }
   }
 
-  /** Whether the file is not lines of events but one JSON text with the events in it: then nothing more is read. */
+  /** Refuses a file that is one JSON text with events inside. @returns whether it did */
   #refuseWrapped(bytes: Buffer, start: number, end: number): boolean {
-    if (this.#seen) return false;
-    this.#seen = true;
-    this.#bulk = beginsBulk(bytes.subarray(start, end));
+    if (this.#hasBegun) return false;
+    this.#hasBegun = true;
+    this.#isBulk = beginsBulk(bytes.subarray(start, end));
     const rule = wrappedEvents(bytes.subarray(start, end));
     if (rule === undefined) return false;
     this.#problems.add({ line: this.#line, rule });
-    this.lost = true;
+    this.isLost = true;
     return true;
   }
 
@@ -161,7 +161,7 @@ export class NdjsonReader implements RowReader {
     }
     out.bytes[out.length++] = SEPARATOR;
     const source = withoutMembers(bytes.subarray(start, end), start, this.#parser.documentMembers);
-    // Of all that has a meaning in the staging file, JSON has a carriage return alone, between its values.
+    // The only special byte of the staging file that JSON text can have is a carriage return between values.
     if (source.includes(RETURN)) out.writeQuoted(source, 0, source.length);
     else {
       source.copy(out.bytes, out.length);
@@ -173,7 +173,7 @@ export class NdjsonReader implements RowReader {
   }
 }
 
-/** An object without some of its members; all the rest stays as it was written. @param offset what the members are counted from */
+/** Removes members from an object; the rest keeps its spelling. @param offset of the object, in the members' ranges */
 function withoutMembers(
   object: Buffer,
   offset: number,

@@ -1,4 +1,4 @@
-/** Takes a file in: its bytes are checked and read into the rows of a staging file, piece by piece. */
+/** Parses a file: checks its bytes, and reads them piece by piece into the rows of a staging file. */
 import { DatasetRefusal, type DatasetSource } from "@offhook/platform/twin/dataset";
 import { CsvReader } from "./csv-reader.ts";
 import { type DatasetFormat, likelyFormat, statedFormat } from "./format.ts";
@@ -17,7 +17,7 @@ export interface ParsedFile {
   bytes: number;
 }
 
-/** How often it is told how many rows were read. */
+/** Interval of progress messages. */
 const PROGRESS_MS = 2_000;
 
 /** @throws DatasetRefusal with every problem, DatasetTooLarge, the signal's reason, or the source's error */
@@ -34,8 +34,8 @@ export async function parseFile(
   for await (const piece of pieces) {
     text ??= beginText(piece, stated, out, problems);
     text.push(piece);
-    if (problems.total > 0) out.forget();
-    else await out.drain();
+    if (problems.total > 0) out.discardRows();
+    else await out.flushIfFull();
     if (performance.now() - toldAt < PROGRESS_MS) continue;
     toldAt = performance.now();
     source.onProgress?.(`${countOf(out)} read`);
@@ -48,18 +48,18 @@ export async function parseFile(
   return { format: text.format, reader: text.reader, sha256: pieces.sha256(), bytes: pieces.bytes };
 }
 
-/** As people read it: `50,000 rows`. */
+/** `50,000 rows`. */
 export function countOf({ rows }: StagingFile): string {
   return `${rows.toLocaleString("en-US")} rows`;
 }
 
-/** curl calls what it sends with `-d` a form, and takes the line feeds out of it; with `--data-binary` it does the first alone. */
+/** `curl -d` labels a file as a form and strips its line feeds; `--data-binary` only labels it. */
 function hintOf({ contentType }: DatasetSource): string {
   const isCurls = contentType?.startsWith("application/x-www-form-urlencoded") === true;
   return isCurls ? "; curl -d takes the line feeds out of a file: send it with --data-binary" : "";
 }
 
-/** @param beginning of the file; a byte order mark is passed over */
+/** @param beginning of the file; a byte order mark is skipped */
 function beginText(
   beginning: Buffer,
   stated: DatasetFormat | undefined,
@@ -76,14 +76,14 @@ function beginText(
   return new Text(format, reader, problems, mark);
 }
 
-/** Bytes that must be UTF-8, on their way to a reader. */
+/** Checks that bytes are UTF-8, and passes them to a reader. */
 class Text {
   readonly format: DatasetFormat;
   readonly reader: RowReader;
   readonly #problems: Problems;
-  /** How much of what comes next is no text. */
+  /** Bytes of the byte order mark that are still to be skipped. */
   #mark: number;
-  /** The beginning of a character that is not complete. */
+  /** The first bytes of an incomplete character. */
   #incomplete: Buffer = Buffer.alloc(0);
 
   constructor(format: DatasetFormat, reader: RowReader, problems: Problems, mark: number) {
@@ -99,21 +99,21 @@ class Text {
     this.#incomplete = Buffer.from(bytes.subarray(end));
     const whole = bytes.subarray(this.#mark, end);
     this.#mark = 0;
-    this.reader.push(this.#checked(whole));
+    this.reader.push(this.#replaceInvalid(whole));
   }
 
   end(): void {
-    this.reader.push(this.#checked(this.#incomplete));
+    this.reader.push(this.#replaceInvalid(this.#incomplete));
     this.reader.end();
   }
 
-  /** The bytes, all of them UTF-8: what was not is a problem. */
-  #checked(bytes: Buffer): Buffer {
-    if (this.reader.lost) return bytes;
+  /** Replaces bytes that are not UTF-8, and reports them. */
+  #replaceInvalid(bytes: Buffer): Buffer {
+    if (this.reader.isLost) return bytes;
     let line = 0;
     return replaceInvalid(bytes, (at) => {
       const place = this.reader.position(bytes, at);
-      // One that is wrong is rarely alone: a line in another encoding is one problem.
+      // One problem per line: in a line of another encoding many bytes are wrong.
       if (place.line !== line) this.#problems.add({ ...place, rule: "the text is not UTF-8 here" });
       line = place.line;
     });

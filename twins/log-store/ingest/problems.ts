@@ -1,7 +1,7 @@
-/** What is wrong with a file: the first hundred places, and how many there are. */
+/** The problems of a file: the first hundred, and their number. */
 import { type DatasetProblem, DatasetRefusal } from "@offhook/platform/twin/dataset";
 
-/** Something is wrong with an event: at a byte of its line. */
+/** A problem at a byte of an event's line. */
 export class EventProblem extends Error {
   readonly at: number;
   constructor(at: number, rule: string) {
@@ -10,10 +10,10 @@ export class EventProblem extends Error {
   }
 }
 
-const KEPT = 100;
+const MAX_LISTED = 100;
 
 export class Problems {
-  readonly #kept: DatasetProblem[] = [];
+  readonly #listed: DatasetProblem[] = [];
   #total = 0;
 
   get total(): number {
@@ -22,17 +22,17 @@ export class Problems {
 
   add(problem: DatasetProblem): void {
     this.#total++;
-    if (this.#kept.length < KEPT) this.#kept.push(problem);
+    if (this.#listed.length < MAX_LISTED) this.#listed.push(problem);
   }
 
   /** @throws DatasetRefusal when there is any. */
   refuseAny(): void {
     if (this.#total === 0) return;
     const places = this.#total === 1 ? "one place" : `${this.#total} places`;
-    const kept = this.#kept.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+    const listed = this.#listed.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
     throw new DatasetRefusal(
       `the file is wrong in ${places}, and nothing of it was stored`,
-      kept,
+      listed,
       this.#total,
     );
   }

@@ -1,9 +1,9 @@
-/** What the readers of all formats are: bytes of UTF-8 in, rows of a staging file out, and what was found on the way. */
+/** The interface of the format readers: UTF-8 bytes in, rows of a staging file out. */
 
 /** Most fields of a dataset: each is a column, and each text has postings of its own. */
 export const MAX_FIELDS = 1000;
 
-/** What the values of a column were in the file. A CSV value is not told apart: it has `cell`. */
+/** The kinds of a column's values in the file. All CSV values are of kind `cell`. */
 export interface ValueKinds {
   cell: boolean;
   text: boolean;
@@ -15,25 +15,25 @@ export interface ValueKinds {
 export interface StagedColumn {
   name: string;
   kinds: ValueKinds;
-  /** Some row has several values, so all are written as lists. */
+  /** Some row has several values, so all values are staged as lists. */
   multi: boolean;
 }
 
 export interface RowReader {
-  /** Reads some more; whole characters. What is wrong goes to the problems it was made with. */
+  /** Reads more bytes, which end with a complete character. Problems go to the reader's `Problems`. */
   push(bytes: Buffer): void;
-  /** The file is over. */
+  /** Call it at the end of the file. */
   end(): void;
-  /** Where a byte of what was pushed last, or comes next, is in the file. Lines and characters from 1. */
+  /** The place in the file of a byte of the last or next push. Lines and characters count from 1. */
   position(bytes: Uint8Array, at: number): { line: number; column: number };
   readonly columns: readonly StagedColumn[];
-  /** Whether every row begins with the event as it was written; else it is made of the values. */
+  /** Whether rows include the event as JSON text; else that is composed of the values. */
   readonly hasSource: boolean;
-  /** Nothing that follows can be understood. */
-  readonly lost: boolean;
+  /** The rest of the file cannot be parsed. */
+  readonly isLost: boolean;
 }
 
-/** How many characters begin in these bytes. */
+/** The number of characters that begin in these bytes. */
 export function countCharacters(bytes: Uint8Array, from: number, to: number): number {
   let count = 0;
   for (let index = from; index < to; index++) if (((bytes[index] ?? 0) & 0xc0) !== 0x80) count++;

@@ -1,4 +1,4 @@
-/** The values of one event, by column: where they stand, not copies of them. */
+/** The values of one event, by column, as references into the file's bytes. */
 import {
   isSpecial,
   LIST_ESCAPE,
@@ -8,7 +8,7 @@ import {
   type StagingFile,
 } from "./staging-file.ts";
 
-/** Longest text of a list: what is beyond the row's own bytes. */
+/** Index of no value. */
 const NONE = -1;
 
 export class RowValues {
@@ -16,7 +16,7 @@ export class RowValues {
   #first = new Int32Array(64).fill(NONE);
   #last = new Int32Array(64).fill(NONE);
   #columns: number[] = [];
-  /** Of each value: its bytes, where it begins and ends there, and the next one of its column. */
+  /** Of each value: its buffer, its start and end there, and the next value of its column. */
   #source: Uint8Array[] = [];
   #start: number[] = [];
   #end: number[] = [];
@@ -29,7 +29,7 @@ export class RowValues {
     this.#length = 0;
   }
 
-  /** Answers whether the column has a value already. */
+  /** @returns whether the column had a value already */
   add(column: number, source: Uint8Array, start: number, end: number): boolean {
     if (column >= this.#first.length) this.#grow(column);
     const value = this.#length++;
@@ -54,8 +54,8 @@ export class RowValues {
       out.reserve(4);
       out.bytes[out.length++] = SEPARATOR;
       if (first === NONE) continue;
-      if (this.#next[first] === NONE && !this.#needsCare(first)) this.#copy(out, first);
-      else this.#writeCarefully(out, first);
+      if (this.#next[first] === NONE && !this.#needsEscapes(first)) this.#copy(out, first);
+      else this.#writeEscaped(out, first);
     }
   }
 
@@ -74,8 +74,8 @@ export class RowValues {
     out.length = at;
   }
 
-  /** Whether the value is not written as it is. */
-  #needsCare(value: number): boolean {
+  /** Whether the value has bytes with a meaning in the staging file. */
+  #needsEscapes(value: number): boolean {
     const source = this.#source[value];
     const end = this.#end[value] ?? 0;
     for (let index = this.#start[value] ?? 0; index < end; index++) {
@@ -85,8 +85,8 @@ export class RowValues {
     return false;
   }
 
-  /** A list, or a value with bytes that have a meaning in the staging file. */
-  #writeCarefully(out: StagingFile, first: number): void {
+  /** Writes a list, or a value that needs escapes. */
+  #writeEscaped(out: StagingFile, first: number): void {
     const text: number[] = [];
     for (let value = first; value !== NONE; value = this.#next[value] ?? NONE) {
       if (value !== first) text.push(LIST_SEPARATOR);

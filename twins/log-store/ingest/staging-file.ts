@@ -1,53 +1,53 @@
 /**
- * What a reader writes and DuckDB reads: one line a row, in a dialect that no log is in, so that nearly every value goes
- * through as it is. A missing value is nothing at all, an empty one a pair of quotes.
+ * The staging file between a reader and DuckDB: CSV with one line a row, in a dialect of control characters that logs hardly contain,
+ * so that nearly every value is copied as it is. A missing value is empty, an empty one a pair of quotes.
  */
 import { type FileHandle, open } from "node:fs/promises";
 
 /** Between two values. */
 export const SEPARATOR = 0x1f;
-/** Around a value that holds what would end it; doubled inside. */
+/** Around a value with special bytes; doubled inside. */
 export const QUOTE = 0x1e;
 /** Between the values of a list, inside one value. */
 export const LIST_SEPARATOR = 0x1d;
-/** Before `0` it stands for itself, before `1` for the separator of a list. */
+/** Before `0` it means itself, before `1` the list separator. */
 export const LIST_ESCAPE = 0x1b;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
 const FLUSH_BYTES = 1 << 20;
 
-/** Longest row; DuckDB's reader holds several in memory. */
-export const MOST_ROW_BYTES = 16 << 20;
+/** DuckDB's reader holds several rows in memory. */
+export const MAX_ROW_BYTES = 16 << 20;
 
-/** Whether a byte cannot stand in a value without quotes. */
+/** Whether a value with this byte needs quotes. */
 export const isSpecial = (byte: number) =>
   byte === SEPARATOR || byte === QUOTE || byte === NEWLINE || byte === RETURN;
 
 export class StagingFile {
   readonly path: string;
   readonly #handle: FileHandle;
-  /** What is not on disk yet. Readers write here themselves: a call for every byte would be too slow. */
+  /** The bytes that are not on disk yet. Readers write into it directly, since a call per byte would be too slow. */
   bytes = Buffer.allocUnsafe(FLUSH_BYTES * 2);
-  /** How much of `bytes` is taken. */
+  /** The number of used bytes. */
   length = 0;
-  /** Where the row that is being written begins; all before is complete. */
+  /** Start of the current row; the rows before it are complete. */
   rowStart = 0;
   rows = 0;
-  /** Whether a value has a line break in it: then the file cannot be read in parts. */
-  brokenLines = false;
+  /** Whether a value has a line break: then DuckDB cannot read the file in parallel. */
+  hasLineBreaks = false;
 
   private constructor(path: string, handle: FileHandle) {
     this.path = path;
     this.#handle = handle;
   }
 
-  /** @throws when there is a file. */
+  /** @throws Error when the file exists */
   static async create(path: string): Promise<StagingFile> {
     return new StagingFile(path, await open(path, "wx", 0o600));
   }
 
-  /** Makes room for so many bytes more. */
+  /** Makes room for so many more bytes. */
   reserve(more: number): void {
     if (this.length + more <= this.bytes.length) return;
     const larger = Buffer.allocUnsafe((this.length + more) * 2);
@@ -55,7 +55,7 @@ export class StagingFile {
     this.bytes = larger;
   }
 
-  /** A value that may hold anything, after a reservation of twice its length and two. */
+  /** Writes any value in quotes. The caller has reserved twice its length plus 2. */
   writeQuoted(source: Uint8Array, start: number, end: number): void {
     const { bytes } = this;
     let at = this.length;
@@ -63,14 +63,14 @@ export class StagingFile {
     for (let index = start; index < end; index++) {
       const byte = source[index] ?? 0;
       if (byte === QUOTE) bytes[at++] = QUOTE;
-      else if (byte === NEWLINE || byte === RETURN) this.brokenLines = true;
+      else if (byte === NEWLINE || byte === RETURN) this.hasLineBreaks = true;
       bytes[at++] = byte;
     }
     bytes[at++] = QUOTE;
     this.length = at;
   }
 
-  /** A whole number from 0, in decimal. Needs 20 bytes of room. */
+  /** Writes an integer from 0, in decimal. The caller has reserved 20 bytes. */
   writeNumber(value: number): void {
     let digits = 1;
     for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++;
@@ -83,20 +83,20 @@ export class StagingFile {
     this.length += digits;
   }
 
-  /** The row is complete. */
+  /** Completes the current row. */
   endRow(): void {
     this.bytes[this.length++] = NEWLINE;
     this.rowStart = this.length;
     this.rows++;
   }
 
-  /** The row has not been. */
+  /** Discards the current row. */
   dropRow(): void {
     this.length = this.rowStart;
   }
 
-  /** Writes the complete rows to disk once there are enough of them. */
-  async drain(): Promise<void> {
+  /** Writes the complete rows to disk if there are enough of them. */
+  async flushIfFull(): Promise<void> {
     if (this.rowStart >= FLUSH_BYTES) await this.flush();
   }
 
@@ -107,11 +107,11 @@ export class StagingFile {
       const { bytesWritten } = await this.#handle.write(this.bytes, written, this.rowStart - written);
       written += bytesWritten;
     }
-    this.forget();
+    this.discardRows();
   }
 
-  /** Lets go of the complete rows: nobody will read them. */
-  forget(): void {
+  /** Discards the complete rows. */
+  discardRows(): void {
     this.bytes.copyWithin(0, this.rowStart, this.length);
     this.length -= this.rowStart;
     this.rowStart = 0;

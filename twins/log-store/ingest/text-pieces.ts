@@ -1,13 +1,13 @@
-/** The bytes of an upload on their way to text: counted and hashed as they came, decompressed when they are gzip. */
+/** The bytes of an upload: counted and hashed as sent, and decompressed if they are gzip. */
 import { createHash } from "node:crypto";
 import { pipeline, Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
 import { DatasetRefusal, type DatasetSource, DatasetTooLarge } from "@offhook/platform/twin/dataset";
 
-/** What is read before others have their turn: the event loop is not held for longer. */
+/** Bytes that are parsed before yielding to the event loop. */
 const PIECE_BYTES = 128 * 1024;
-/** Enough to tell gzip and byte order marks. */
+/** Enough to recognise gzip and byte order marks. */
 const BEGINNING_BYTES = 4;
 
 export class TextPieces {
@@ -32,15 +32,15 @@ export class TextPieces {
    * @throws DatasetRefusal when they cannot be decompressed, DatasetTooLarge, the signal's reason, or the source's error
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    const chunks = this.#counted();
+    const chunks = this.#countBytes();
     const beginning = await beginningOf(chunks);
     const compressed = beginning[0] === 0x1f && beginning[1] === 0x8b;
     const all = withBeginning(beginning, chunks);
-    const text = compressed ? decompressed(all) : all;
+    const text = compressed ? gunzip(all) : all;
     let textBytes = 0;
     for await (const chunk of text) {
       textBytes += chunk.length;
-      this.#bound(textBytes);
+      this.#checkSize(textBytes);
       for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
         this.#signal?.throwIfAborted();
         yield chunk.subarray(from, from + PIECE_BYTES);
@@ -50,16 +50,16 @@ export class TextPieces {
     this.#signal?.throwIfAborted();
   }
 
-  #bound(bytes: number): void {
+  #checkSize(bytes: number): void {
     const { mostBytes } = this.#source;
     if (mostBytes !== undefined && bytes > mostBytes) throw new DatasetTooLarge(mostBytes);
   }
 
-  async *#counted(): AsyncGenerator<Buffer> {
+  async *#countBytes(): AsyncGenerator<Buffer> {
     for await (const chunk of this.#source.bytes) {
       this.#signal?.throwIfAborted();
       this.bytes += chunk.length;
-      this.#bound(this.bytes);
+      this.#checkSize(this.bytes);
       this.#hash.update(chunk);
       yield chunk;
     }
@@ -81,7 +81,7 @@ async function* withBeginning(beginning: Buffer, chunks: AsyncGenerator<Buffer>)
   yield* chunks;
 }
 
-async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* gunzip(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const unzip = pipeline(Readable.from(chunks, { objectMode: false }), createGunzip(), () => undefined);
   try {
     for await (const chunk of unzip) yield chunk;

@@ -1,4 +1,4 @@
-/** From the staging table to the tables of a store: typed columns, the event as JSON, postings, the catalog. */
+/** Writes the tables of a store from the staging table: typed columns, events as JSON, postings, the catalog. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { DatasetColumn } from "@offhook/platform/twin/dataset";
 import { FieldCatalog, likelyTimeField, type TextIndex } from "../fields.ts";
@@ -15,7 +15,7 @@ import { Problems } from "./problems.ts";
 import type { RowReader } from "./row-reader.ts";
 import { staging } from "./staging-database.ts";
 
-/** `_index` of rows that have none of their own in a file where others have `DEFAULT_INDEX`: no index can have this name. */
+/** `_index` of rows that name none, in a file where others name `DEFAULT_INDEX`: no index can have this name. */
 const NO_INDEX = "";
 
 export interface WrittenDocuments {
@@ -27,7 +27,7 @@ export interface WrittenDocuments {
   sample: string[];
 }
 
-/** @throws DatasetRefusal for ids that two rows have */
+/** @throws DatasetRefusal for duplicate ids */
 export async function writeDocuments(
   connection: DuckDBConnection,
   reader: RowReader,
@@ -93,10 +93,10 @@ export async function writeDocuments(
   };
 }
 
-/** Text of events up to which the postings of all fields are one transaction, which is held in memory until it ends. */
+/** Up to this much text the postings of all fields are built in one transaction, which DuckDB holds in memory. */
 const ONE_TRANSACTION_BYTES = 16 << 20;
 
-/** Of hundreds of fields with a few values each, what takes longest is to wait for the disk after each statement. */
+/** With hundreds of small fields the commits, which wait for the disk, would take most of the time. */
 async function buildAllPostings(connection: DuckDBConnection, fields: FieldCatalog): Promise<void> {
   const build = async () => {
     for (const field of fields.all()) await buildPostings(connection, field, 0);
@@ -109,14 +109,14 @@ async function buildAllPostings(connection: DuckDBConnection, fields: FieldCatal
   await (isSmall ? transaction(connection, build) : build());
 }
 
-/** What becomes of the columns `_id` and `_index`: they are the document's, not the event's. */
+/** The columns `_id` and `_index`, which belong to the document, not to the event. */
 interface Own {
   idColumn: InferredColumn | undefined;
   indexColumn: InferredColumn | undefined;
   id: Sql;
-  /** NULL when the row has none of its own. */
+  /** NULL when the row names none. */
   givenIndex: Sql;
-  /** The id that a row brought with it; NULL when it brought none. Absent: no row can. */
+  /** NULL when the row gives none. Absent: no row can give one. */
   givenId: Sql | undefined;
 }
 
@@ -139,7 +139,7 @@ function takeOwn(columns: readonly InferredColumn[], { hasSource }: RowReader): 
   };
 }
 
-/** What stands for an index in rows that have none; `undefined` when all have one. */
+/** The `_index` for rows that name none; `undefined` when all rows name one. */
 async function unnamedIndexOf(
   connection: DuckDBConnection,
   { givenIndex }: Own,
@@ -154,7 +154,7 @@ async function unnamedIndexOf(
   return named === true ? NO_INDEX : DEFAULT_INDEX;
 }
 
-/** A row without an index goes into whichever is configured, so its id is to be the only one of the file. */
+/** Ids must be unique per index; that of a row without an index in the whole file, since its index is configured later. */
 async function refuseDuplicateIds(
   connection: DuckDBConnection,
   { id, givenIndex, givenId }: Own,
@@ -182,22 +182,22 @@ async function refuseDuplicateIds(
   problems.refuseAny();
 }
 
-/** The event of a row that has none in JSON: its values as they were spelled, those it has. */
+/** Composes the event of a row without JSON text: the values that it has, as they were spelled. */
 function eventOf(columns: readonly InferredColumn[]): Sql {
   const members = columns.map((column) => {
     const name = textLiteral(`${JSON.stringify(column.name)}:`);
-    return sql`${name} || ${spelled(column)}`;
+    return sql`${name} || ${spelledValue(column)}`;
   });
   return sql`'{' || concat_ws(',', ${joined(members, ", ")}) || '}'`;
 }
 
-function spelled({ column, candidate, kinds, blanks }: InferredColumn): Sql {
+function spelledValue({ column, candidate, kinds, blanks }: InferredColumn): Sql {
   const { type } = candidate;
   const quoted = sql`CAST(to_json(${column}) AS VARCHAR)`;
   if (type === "boolean") return sql`lower(${column})`;
   const number = type === "long" || type === "unsigned_long" || type === "double";
-  // A time that was written as a number stays one.
   if (number) return column;
+  // A time that was written as a number stays one.
   if (type === "date" && isNumeric(candidate.name)) {
     return blanks ? sql`CASE WHEN ${isBlankTime(column)} THEN ${quoted} ELSE ${column} END` : column;
   }

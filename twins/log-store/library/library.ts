@@ -1,12 +1,12 @@
 /**
- * Datasets on disk, by what they were made of: the same file is read once, in this process or another. What is made is
- * made aside and moved into place, so nobody ever sees half of it.
+ * A cache of datasets on disk, keyed by the content of their files: processes share it, and read a file once. A dataset is built in a
+ * folder of its own and renamed into place, so that nobody sees half of it.
  *
  * | in the folder | |
  * |---|---|
- * | `<sha256>-<format>-<text index>-<version>.duckdb`, `.json` | a dataset, and its description; the description comes last |
- * | `read/<hash of a path>.json` | which dataset a file of the machine became, by its size and time |
- * | `work/<process>-…/` | what a process is making, and links to the datasets it uses |
+ * | `<sha256>-<format>-<text index>-<version>.duckdb`, `.json` | a dataset, and its description, which is written last |
+ * | `read/<hash of a path>.json` | the hash of a local file, as long as its size and times are the same |
+ * | `work/<process>-…/` | what a process is building, and links to the datasets that it uses |
  */
 import { createHash } from "node:crypto";
 import { type BigIntStats, createReadStream } from "node:fs";
@@ -40,19 +40,19 @@ import { z } from "zod";
 import type { TextIndex } from "../fields.ts";
 import { likelyFormat, statedFormat } from "../ingest/format.ts";
 import { FORMAT_VERSION } from "../store/format.ts";
-import { removeLeftOvers, removeOldest } from "./eviction.ts";
+import { evictDatasets, removeLeftovers } from "./eviction.ts";
 
-/** Grows when the same file would become another dataset. */
+/** Incremented when the same file would become another dataset. */
 const INGEST_VERSION = 4;
 const VERSION = `${FORMAT_VERSION}.${INGEST_VERSION}`;
 
 const READ_BYTES = 1 << 20;
 
-/** How much the datasets of a folder take, those that were used last. */
-const MOST_BYTES = 16 * 1024 ** 3;
+/** Bound of the cache; the least recently used datasets are evicted. */
+const MAX_BYTES = 16 * 1024 ** 3;
 
-/** A file that fails with less than this free on its disk fails for that. */
-const LEAST_FREE_BYTES = 4 << 20;
+/** With less free space than this, a failure is put down to the full disk. */
+const MIN_FREE_BYTES = 4 << 20;
 
 const columnSchema = z.object({
   name: z.string(),
@@ -77,8 +77,8 @@ const descriptionSchema: z.ZodType<DatasetDescription> = z.object({
 const readFileSchema = z.object({ stamp: z.string(), sha256: z.string() });
 
 /**
- * Opens the datasets of a folder, which is made if it is not there.
- * @param textIndex what words are found by in the datasets that are made: the same file becomes another dataset for each
+ * Opens the library in a folder, which is created when missing.
+ * @param textIndex of the datasets that are built: a file becomes another dataset for each
  */
 export async function openDatasetLibrary(
   { folder, log }: DatasetLibraryOptions,
@@ -86,14 +86,14 @@ export async function openDatasetLibrary(
 ): Promise<DatasetLibrary> {
   const root = path.resolve(folder);
   for (const name of ["work", "read"]) await mkdir(path.join(root, name), { recursive: true, mode: 0o700 });
-  await removeLeftOvers(path.join(root, "work"));
+  await removeLeftovers(path.join(root, "work"));
   const own = await mkdtemp(path.join(root, "work", `${process.pid}-`));
   return new Library(root, own, textIndex, log);
 }
 
 class Library implements DatasetLibrary {
   readonly #root: string;
-  /** What this process is making, and what it uses. */
+  /** The folder of this process, for what it builds and uses. */
   readonly #own: string;
   readonly #textIndex: TextIndex;
   readonly #log: DatasetLibraryOptions["log"];
@@ -106,16 +106,16 @@ class Library implements DatasetLibrary {
     this.#log = log;
   }
 
-  /** What is uploaded is kept for as long as it is used; nobody can name it again. */
+  /** An upload is not cached, since nobody can name it again: it stays until it is released. */
   async fromStream(source: DatasetSource, signal?: AbortSignal): Promise<Dataset> {
     const making = await mkdtemp(path.join(this.#own, "making-"));
     try {
       const startedAt = performance.now();
-      // Most starts find what an earlier one has made.
+      // Imported on demand: most starts find their datasets in the cache.
       const { ingest } = await import("../ingest/ingest.ts");
       const { file, description } = await ingest(source, making, signal, this.#textIndex);
       const { rows, bytes } = description;
-      this.#log.info({ rows, bytes, ms: Math.round(performance.now() - startedAt) }, "a dataset was made");
+      this.#log.info({ rows, bytes, ms: Math.round(performance.now() - startedAt) }, "built a dataset");
       return this.#dataset(await this.#use(file), description);
     } catch (error) {
       throw await unavailableWhenFull(error, making);
@@ -137,7 +137,7 @@ class Library implements DatasetLibrary {
       format,
       onProgress,
     });
-    await this.#keep(dataset);
+    await this.#cache(dataset);
     await this.#remember(file, stamp, dataset.description.sha256);
     return dataset;
   }
@@ -146,30 +146,30 @@ class Library implements DatasetLibrary {
     await rm(this.#own, { recursive: true, force: true });
   }
 
-  /** The dataset that is kept under a key, in use from here on. */
+  /** The cached dataset of a key, marked as used. */
   async #find(key: string): Promise<{ file: string; description: DatasetDescription } | undefined> {
-    const kept = path.join(this.#root, key);
+    const cached = path.join(this.#root, key);
     try {
-      const description = descriptionSchema.parse(JSON.parse(await readFile(`${kept}.json`, "utf8")));
-      const file = await this.#use(`${kept}.duckdb`);
+      const description = descriptionSchema.parse(JSON.parse(await readFile(`${cached}.json`, "utf8")));
+      const file = await this.#use(`${cached}.duckdb`);
       const now = wallTime() / 1000;
-      await utimes(`${kept}.json`, now, now);
+      await utimes(`${cached}.json`, now, now);
       return { file, description };
     } catch {
       return undefined;
     }
   }
 
-  /** Makes room for a dataset and puts it where every process finds it. */
-  async #keep({ file, description }: Dataset): Promise<void> {
+  /** Adds a dataset to the cache. */
+  async #cache({ file, description }: Dataset): Promise<void> {
     const { size } = await stat(file);
-    await removeOldest(this.#root, MOST_BYTES - size);
-    const kept = path.join(this.#root, this.#keyOf(description.sha256, description.format));
-    await rename(await this.#use(file), `${kept}.duckdb`);
-    await replaceFile(`${kept}.json`, JSON.stringify(description), this.#own);
+    await evictDatasets(this.#root, MAX_BYTES - size);
+    const cached = path.join(this.#root, this.#keyOf(description.sha256, description.format));
+    await rename(await this.#use(file), `${cached}.duckdb`);
+    await replaceFile(`${cached}.json`, JSON.stringify(description), this.#own);
   }
 
-  /** A file of this process's own with the same content, which stays when the library needs the room. */
+  /** Links a file into this process's folder, where eviction does not reach it. @returns the link, or a copy */
   async #use(file: string): Promise<string> {
     const used = path.join(this.#own, `${++this.#uses}.duckdb`);
     await link(file, used).catch(() => copyFile(file, used));
@@ -184,14 +184,14 @@ class Library implements DatasetLibrary {
     return `${sha256}-${format}-${this.#textIndex}-${VERSION}`;
   }
 
-  /** What a file holds, without reading it when it is as it was when it was read last. */
+  /** The hash of a file's content. An unchanged file is not read again. */
   async #identify(file: string): Promise<{ stamp: string; sha256: string }> {
-    const stamp = stampOf(await foundFile(file));
+    const stamp = stampOf(await statFile(file));
     try {
       const known = readFileSchema.parse(JSON.parse(await readFile(this.#recordOf(file), "utf8")));
       if (known.stamp === stamp) return known;
     } catch {
-      // It was never read, or by another version.
+      // There is no record, or another version wrote it.
     }
     const hash = createHash("sha256");
     await pipeline(createReadStream(file, { highWaterMark: READ_BYTES }), hash);
@@ -210,17 +210,17 @@ class Library implements DatasetLibrary {
   }
 }
 
-/** An error where there is hardly any room on the disk of a folder, in words that say so. */
+/** Replaces an error by one that names the full disk, when the folder's disk is full. */
 async function unavailableWhenFull(error: unknown, folder: string): Promise<unknown> {
   if (error instanceof DatasetRefusal || error instanceof DatasetTooLarge) return error;
   const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize >= LEAST_FREE_BYTES) return error;
+  if (bavail * bsize >= MIN_FREE_BYTES) return error;
   return new WorldUnavailable("the disk that datasets are kept on is full: make room on it, and try again", {
     cause: error,
   });
 }
 
-/** What changes when a file does. */
+/** Differs when the file has changed. */
 function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [ino, size, mtimeNs, ctimeNs].join(" ");
 }
@@ -238,8 +238,8 @@ async function beginningOf(file: string): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-/** @throws DatasetRefusal when there is none: it may be told to who named it, without where this machine looked */
-async function foundFile(file: string): Promise<BigIntStats> {
+/** @throws DatasetRefusal when there is no such file: its message names no folder of this machine, so the client may see it */
+async function statFile(file: string): Promise<BigIntStats> {
   try {
     return await stat(file, { bigint: true });
   } catch (error) {

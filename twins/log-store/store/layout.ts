@@ -5,6 +5,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import {
+  assignColumns,
   columnTypeOf,
   type Field,
   FieldCatalog,
@@ -12,7 +13,6 @@ import {
   type IndexMapping,
   likelyTimeField,
   type NewField,
-  placeFields,
   type TextIndex,
 } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
@@ -111,7 +111,7 @@ export async function addFields(
   added: readonly NewField[],
   timeField?: string,
 ): Promise<FieldCatalog> {
-  const placed = placeFields(catalog, added);
+  const placed = assignColumns(catalog, added);
   for (const field of placed) {
     await read(
       connection,

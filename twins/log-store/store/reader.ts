@@ -7,7 +7,7 @@
  * one transaction.
  */
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api";
-import { type Sql, withNumbersWritten } from "../sql.ts";
+import { type Sql, withNumberLiterals } from "../sql.ts";
 import { rowsOf, typeOf } from "./duckdb.ts";
 import type { QueryResult } from "./log-store.ts";
 
@@ -15,7 +15,7 @@ import type { QueryResult } from "./log-store.ts";
 const MAX_CACHED = 32;
 const MAX_CACHED_LENGTH = 16_384;
 
-type RunnableStatement = ReturnType<typeof withNumbersWritten>;
+type RunnableStatement = ReturnType<typeof withNumberLiterals>;
 
 /**
  * DuckDB reruns a plan without parameters as it is. Some operators cannot be rerun: a join by inequality or ASOF keeps its state, and
@@ -24,7 +24,7 @@ type RunnableStatement = ReturnType<typeof withNumbersWritten>;
 const unsafeToRerun = /\b(JOIN|WITH|UNION|INTERSECT|EXCEPT|EXISTS|unnest)\b|\bIN \(SELECT\b/i;
 
 function withLiterals(statement: Sql): RunnableStatement {
-  return statement.texts.some((text) => unsafeToRerun.test(text)) ? statement : withNumbersWritten(statement);
+  return statement.texts.some((text) => unsafeToRerun.test(text)) ? statement : withNumberLiterals(statement);
 }
 
 export class Reader {

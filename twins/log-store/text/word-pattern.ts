@@ -1,14 +1,14 @@
 /**
- * What a word is: Unicode's text segmentation (UAX #29) with what Lucene's StandardTokenizer does differently. Han and Hiragana stand
- * alone, full-width digits are digits, Southeast Asian letters stay together, emoji are words, and what has neither letter, digit nor
- * emoji is none. Written so that of all matches the longest comes first.
+ * The pattern of a word: Unicode text segmentation (UAX #29) with the differences of Lucene's StandardTokenizer. Han and Hiragana
+ * characters are single words, full-width digits are digits, Southeast Asian letters stay together, emoji are words, and a word needs a
+ * letter, digit or emoji. The alternatives are ordered so that the longest match comes first.
  * Source: https://unicode.org/reports/tr29/#Word_Boundaries
  */
 
-/** Words of ASCII alone, in lower case: JavaScript and RE2 read it alike. A colon joins letters, as it did until Unicode 15. */
+/** ASCII words, in lower case, for JavaScript and RE2 alike. A colon joins letters, as it did until Unicode 15. */
 export const ASCII_WORD = "_*(?:(?:[a-z](?:[:.']?[a-z])*|[0-9](?:[,;.']?[0-9])*)_*)+";
 
-/** Extend, Format and ZWJ: what belongs to the character before it. A zero-width space does not. */
+/** Extend, Format and ZWJ: they belong to the character before them. A zero-width space does not. */
 const JOINING = "[[\\p{M}\\p{Cf}\\uFF9E\\uFF9F]--\\u200B]";
 const KATAKANA = `[[\\p{Script=Katakana}\\u3031-\\u3035\\u309B\\u309C\\u30A0\\u30FC\\uFF70]--${JOINING}]`;
 const HAN = `[\\p{Script=Han}--${JOINING}]`;
@@ -26,7 +26,7 @@ const EMOJI =
 
 const joining = `${JOINING}*`;
 const connectors = `(?:${CONNECTOR}${joining})*`;
-/** One Hebrew letter at a time: a quotation mark may come after any of them. */
+/** One Hebrew letter at a time: a quotation mark may follow any of them. */
 const quoted = `${HEBREW}${joining}(?:"${joining}${HEBREW}|')${joining}`;
 const letters = `[${LETTER}${HEBREW}]${joining}(?:${LETTER}${joining})*`;
 const word = `${letters}(?:${MID_LETTER}${joining}${letters})*`;
@@ -37,8 +37,8 @@ const kana = `(?:${KATAKANA}${joining})+`;
 const picture = `${EMOJI}[[${JOINING}\\p{Emoji_Modifier}]--\\u200D]*`;
 
 const alternatives = [
-  // Katakana next to another letter is a word of its own, unless a connector joins them. What begins after a connector has been
-  // looked at with it: a long run of them is gone through once. So is one of marks alone, at none of which a word begins.
+  // Katakana next to another letter is a word of its own, unless a connector joins them. No word starts right after a connector, or at
+  // a mark: so the pattern scans a long run of either once.
   `(?!${JOINING})(?<!${CONNECTOR}${joining})${connectors}(?:${words}|${kana})(?:(?:${CONNECTOR}${joining})+(?:${words}|${kana}))*${connectors}`,
   `${SOUTHEAST_ASIAN}(?:${SOUTHEAST_ASIAN}|${JOINING})*`,
   `[${HAN}${HIRAGANA}]${joining}`,
@@ -47,10 +47,10 @@ const alternatives = [
   "[#*]\\uFE0F?\\u20E3",
 ];
 
-let made: RegExp | undefined;
+let compiled: RegExp | undefined;
 
-/** Words of any text. Made at the first use. */
+/** Matches the words of any text. Compiled at the first use, for that takes long. */
 export function unicodeWords(): RegExp {
-  made ??= new RegExp(alternatives.join("|"), "gv");
-  return made;
+  compiled ??= new RegExp(alternatives.join("|"), "gv");
+  return compiled;
 }

@@ -1,4 +1,4 @@
-/** The functions a translated query may call: what reads nothing but its arguments, and always answers the same. */
+/** The functions that a translated query may call: deterministic ones that read nothing but their arguments. */
 const families = {
   aggregates:
     "any_value arg_max arg_min array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count count_if count_star covar_pop covar_samp first last list mad max median min mode product quantile quantile_cont quantile_disc regr_slope sem skewness kurtosis stddev stddev_pop stddev_samp string_agg sum var_pop var_samp variance approx_count_distinct approx_quantile histogram group_concat entropy",
@@ -22,7 +22,7 @@ export function isAllowedFunction(name: string): boolean {
   return functions.has(name.toLowerCase());
 }
 
-/** Functions that yield rows, where a table is expected. */
+/** Functions that may stand in FROM. */
 const tableFunctions: ReadonlySet<string> = new Set(["unnest", "range", "generate_series"]);
 
 export function isAllowedTableFunction(name: string): boolean {

@@ -1,16 +1,16 @@
 /**
- * Whether SQL that somebody else wrote may run: one SELECT over the dataset, and nothing but it. It is read by DuckDB's own
- * parser, never by looking for words.
+ * Decides whether SQL from outside may run: it must be one SELECT that reads the dataset alone. DuckDB's own parser reads it, not a
+ * search for keywords.
  */
 import { z } from "zod";
 import { raw, type Sql, sql } from "../sql.ts";
 import type { LogStore, QueryOptions } from "../store/log-store.ts";
 import { isAllowedFunction, isAllowedTableFunction } from "./allowed-functions.ts";
 
-/** Longest SQL that is looked at. */
-const MOST_CHARACTERS = 20_000;
+/** Longest SQL that is parsed. */
+const MAX_CHARACTERS = 20_000;
 
-/** SQL that is not run; the message says why, in words for whoever wrote it. */
+/** SQL that is refused; the message says why, for its author. */
 export class UncheckedSql extends Error {
   override name = "UncheckedSql";
 }
@@ -21,7 +21,7 @@ const parsed = z.union([
 ]);
 
 /**
- * @param tables the names it may read besides those it defines itself
+ * @param tables names that it may read, besides those that it defines itself
  * @throws UncheckedSql, and what `store.query` throws
  */
 export async function checkedSelect(
@@ -31,8 +31,8 @@ export async function checkedSelect(
   options?: QueryOptions,
 ): Promise<Sql> {
   const statement = text.trim().replace(/;\s*$/, "");
-  if (statement.length > MOST_CHARACTERS)
-    throw new UncheckedSql(`it is longer than ${MOST_CHARACTERS} characters`);
+  if (statement.length > MAX_CHARACTERS)
+    throw new UncheckedSql(`it is longer than ${MAX_CHARACTERS} characters`);
   const { rows } = await store.query(
     sql`SELECT json_serialize_sql(CAST(${statement} AS VARCHAR))::VARCHAR`,
     options,
@@ -47,7 +47,7 @@ export async function checkedSelect(
 
 type Names = ReadonlySet<string>;
 
-/** Goes through a tree of DuckDB's parser. What is not known to be harmless is refused. @param readable tables, in lower case */
+/** Walks a tree of DuckDB's parser, and refuses what is not known to be harmless. @param readable tables, in lower case */
 function walk(value: unknown, readable: Names): void {
   if (Array.isArray(value)) {
     for (const item of value) walk(item, readable);
@@ -55,13 +55,13 @@ function walk(value: unknown, readable: Names): void {
   }
   if (typeof value !== "object" || value === null) return;
   const node = value as Record<string, unknown>;
-  const inside = withDefined(node.cte_map, readable);
+  const inside = addDefined(node.cte_map, readable);
   checkNode(node, inside);
   for (const member of Object.values(node)) walk(member, inside);
 }
 
-/** What a WITH clause defines can be read below it, and nowhere else. */
-function withDefined(cteMap: unknown, readable: Names): Names {
+/** Adds the tables that a WITH clause defines, which are readable below it alone. */
+function addDefined(cteMap: unknown, readable: Names): Names {
   const defined = cteMapSchema.safeParse(cteMap);
   if (!defined.success || defined.data.map.length === 0) return readable;
   return new Set([...readable, ...defined.data.map.map(({ key }) => key.toLowerCase())]);

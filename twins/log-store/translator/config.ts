@@ -8,11 +8,11 @@ import { createTranslator, type Translator } from "./translator.ts";
 /** Members of the service's `config`. */
 export const translatorConfig = {
   /**
-   * `compiler-first`: the model is asked for what the compiler does not know. `model-first`: it is asked for every ES|QL query,
-   * and the compiler answers when it has no answer.
+   * `compiler-first`: the model translates what the compiler cannot. `model-first`: it translates every ES|QL query, and the compiler
+   * answers when the model cannot.
    */
   translator: z.enum(["compiler-first", "model-first"]).default("compiler-first"),
-  /** The server and the model that translate; without it nothing is translated. */
+  /** The server and the model that translate; absent: nothing is translated. */
   model: z
     .strictObject({
       ...openAiEndpointConfig,
@@ -24,8 +24,8 @@ export const translatorConfig = {
 type ModelConfig = z.output<typeof translatorConfig.model>;
 
 /**
- * @param variable reads a variable of the machine
- * @throws Error naming the variable that should hold the key and does not
+ * @param variable reads an environment variable
+ * @throws Error naming the variable that should hold the key
  */
 export function translatorOf(
   config: ModelConfig,

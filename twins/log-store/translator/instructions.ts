@@ -1,11 +1,11 @@
-/** What a model is told before it translates. */
+/** The system prompt of the translating model. */
 import { columnTypeOf, type Field, type FieldCatalog } from "../fields.ts";
 
 /** The languages that can be translated. */
 export type Language = "esql" | "query-dsl" | "search-body" | "aggregation";
 
 /** A dataset can have thousands of fields; a prompt cannot. */
-const MOST_FIELDS = 400;
+const MAX_FIELDS = 400;
 
 const results: Record<Language, string> = {
   esql: [
@@ -29,8 +29,8 @@ const results: Record<Language, string> = {
 
 export function instructionsFor(language: Language, fields: FieldCatalog): string {
   const all = fields.all();
-  const shown = all.slice(0, MOST_FIELDS).map(describe);
-  if (all.length > MOST_FIELDS) shown.push(`(${all.length - MOST_FIELDS} more fields)`);
+  const shown = all.slice(0, MAX_FIELDS).map(describe);
+  if (all.length > MAX_FIELDS) shown.push(`(${all.length - MAX_FIELDS} more fields)`);
   return [
     results[language],
     "Answer with the SQL alone: no explanation, no second statement, no parameters.",

@@ -1,6 +1,6 @@
 /**
- * Queries that no compiler knows, put into SQL by a language model. Its answer is read by DuckDB's own parser and refused
- * unless it is one SELECT over the dataset; what is wrong with it is told to the model once.
+ * Translates queries that no compiler supports into SQL, by a language model. DuckDB's own parser reads the answer, which is refused
+ * unless it is one SELECT over the dataset; the model gets one chance to correct it.
  */
 
 import { DeadlineExceeded, withDeadline } from "@offhook/platform/base/deadline";
@@ -31,20 +31,20 @@ export interface Question {
 }
 
 export interface Translation<Result> {
-  /** One SELECT; of ES|QL and of an aggregation the result, else a column `_row`. */
+  /** One SELECT: for ES|QL and aggregations the result itself, else a column `_row`. */
   statement: Sql;
-  /** What came of running it. */
+  /** Of running it. */
   result: Result;
   /** For the journal. */
   notes: { model: string; sql: string; cached: boolean; attempts: number; durationMs: number };
 }
 
-/** There is no SQL for this query; the message says why. */
+/** The model gave no usable SQL; the message says why. */
 export class TranslationFailed extends Error {
   override name = "TranslationFailed";
 }
 
-/** Runs a statement as the answer needs it; what fails here is told to the model. */
+/** Runs a statement for the answer. The model is told of an error here. */
 export type RunStatement<Result> = (statement: Sql, signal: AbortSignal) => Promise<Result>;
 
 export interface Translator {
@@ -52,10 +52,10 @@ export interface Translator {
   translate<Result>(question: Question, run: RunStatement<Result>): Promise<Translation<Result>>;
 }
 
-const MOST_CACHED = 500;
-const ATTEMPTS = 2;
+const MAX_CACHED = 500;
+const MAX_ATTEMPTS = 2;
 
-/** @param timeoutMs longest time for one question, both attempts included */
+/** @param timeoutMs for one question, all attempts together */
 export function createTranslator(model: ChatModel, timeoutMs: number): Translator {
   const cache = new Map<string, string>();
 
@@ -72,7 +72,7 @@ export function createTranslator(model: ChatModel, timeoutMs: number): Translato
       } catch (error) {
         if (error instanceof WorldUnavailable && !signal.aborted) throw error;
         const reason = error instanceof Error ? error.message : String(error);
-        if (signal.aborted || attempts === ATTEMPTS)
+        if (signal.aborted || attempts === MAX_ATTEMPTS)
           throw new TranslationFailed(`its SQL was refused: ${reason}`);
         conversation.push(
           { role: "assistant", content: answer.slice(0, 4_000) },
@@ -82,8 +82,8 @@ export function createTranslator(model: ChatModel, timeoutMs: number): Translato
     }
   }
 
-  /** What ran before may fail over events that came later: then the model is asked again. */
-  async function runKnown<Result>(
+  /** Runs cached SQL. It may fail on newer events; then the model is asked again. */
+  async function runCached<Result>(
     question: Question,
     key: string,
     run: RunStatement<Result>,
@@ -107,7 +107,7 @@ export function createTranslator(model: ChatModel, timeoutMs: number): Translato
   ): Promise<Translation<Result>> {
     const startedAt = performance.now();
     const key = JSON.stringify([question.language, question.text, schemaKey(question.store.fields)]);
-    const known = await runKnown(question, key, run, signal);
+    const known = await runCached(question, key, run, signal);
     const { text, attempts, statement, result } = known ?? (await ask(question, run, signal));
     remember(cache, key, text);
     const durationMs = Math.round(performance.now() - startedAt);
@@ -135,7 +135,7 @@ export function createTranslator(model: ChatModel, timeoutMs: number): Translato
 
 const tables = ["documents", "clock"];
 
-/** Checks a model's SQL and runs it: much that binds fails over the events. @throws UncheckedSql, or what `run` throws */
+/** Checks a model's SQL and runs it, for much fails only on the events. @throws UncheckedSql, or what `run` throws */
 async function tryOut<Result>(
   { store, language, nowMs }: Question,
   text: string,
@@ -158,7 +158,7 @@ function withClock(statement: Sql, nowMs: number): Sql {
   return sql`SELECT * FROM (WITH clock AS (SELECT make_timestamp(CAST(${BigInt(Math.round(nowMs)) * 1000n} AS BIGINT)) AS now) SELECT * FROM (${statement}))`;
 }
 
-/** Models like to wrap what they write. */
+/** Models tend to wrap SQL in a code fence. */
 function sqlOf(answer: string): string {
   const fence = "```";
   const open = answer.indexOf(fence);
@@ -175,12 +175,12 @@ function schemaKey(fields: FieldCatalog): string {
     .join("\n");
 }
 
-/** The least recently used goes first. */
+/** Adds to the LRU cache. */
 function remember(cache: Map<string, string>, key: string, text: string): void {
   cache.delete(key);
   cache.set(key, text);
   for (const oldest of cache.keys()) {
-    if (cache.size <= MOST_CACHED) return;
+    if (cache.size <= MAX_CACHED) return;
     cache.delete(oldest);
   }
 }

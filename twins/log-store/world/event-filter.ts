@@ -20,7 +20,7 @@ const ownColumns = new Map<string, FilterColumn>(
 
 export type FilterReading = { predicate: Sql } | { problems: Problem[] };
 
-/** @param where values as text of a query string, or as JSON: a column equal to `null` has no value. */
+/** @param where values as texts of a query string, or as JSON; `null` matches a column without a value */
 export function readFilter(
   table: string,
   fields: FieldCatalog,
@@ -51,7 +51,7 @@ export function readFilter(
   return { predicate: conditions.length > 0 ? joined(conditions, " AND ") : raw("true") };
 }
 
-/** What a value of a field is, in words. */
+/** The values of a field in words, for problems. */
 export const valueWords: Record<FieldType, string> = {
   text: "text",
   keyword: "text",

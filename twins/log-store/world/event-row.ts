@@ -1,7 +1,6 @@
 /**
- * An event as a row of a world: its own members, and beside them `_id`, `_index`, `_version` and `_seq_no`. What JSON values cannot carry
- * (integers beyond 2^53, `1.0`, spaces, two spellings of a character) is in `_source`, the event's text, which a row has when its members
- * alone would not give that text back.
+ * An event as a row of a world: its own members, with `_id`, `_index`, `_version` and `_seq_no`. Parsed JSON loses details of the text
+ * (integers beyond 2^53, `1.0`, spaces, escapes), so a row has the text as `_source` where its members would not reproduce it.
  */
 import type { Problem, Row } from "@offhook/platform/world/world";
 import type { LoadedDocument, StoredDocument } from "../store/log-store.ts";
@@ -14,29 +13,30 @@ const own: ReadonlySet<string> = new Set(ownColumns);
 export function rowOf({ id, index, version, seqNo, source }: StoredDocument): Row {
   const row: Row = { _id: id, _index: index, _version: version, _seq_no: seqNo };
   const text = JSON.stringify(JSON.parse(source));
-  // Read again as it will be sent: -0 becomes 0, and what is larger than any number null.
+  // Parsed again, since serializing changes values: -0 becomes 0, and an infinity becomes null.
   const event = JSON.parse(text) as Row;
   const members = Object.keys(event);
-  const told = members.every((name) => !own.has(name)) && text === source;
-  if (!told) row._source = source;
-  for (const name of members) if (!own.has(name)) define(row, name, event[name]);
+  const isComplete = members.every((name) => !own.has(name)) && text === source;
+  if (!isComplete) row._source = source;
+  for (const name of members) if (!own.has(name)) setMember(row, name, event[name]);
   return row;
 }
 
-/** What was given of a document, or what is wrong with it. */
+/** A document, or the problems of its row. */
 export type RowReading = { document: LoadedDocument } | { problems: Omit<Problem, "table" | "row">[] };
 
-/** @param index of a row that names none. */
+/** @param index of a row that names none */
 export function readRow(row: unknown, index: string): RowReading {
   if (!isJsonObject(row)) return { problems: [{ value: row, rule: "a row is an object" }] };
   const problems: Omit<Problem, "table" | "row">[] = [];
-  const wrong = (column: string, rule: string) => problems.push({ column, value: row[column], rule });
+  const addProblem = (column: string, rule: string) => problems.push({ column, value: row[column], rule });
   const { _id, _index = index, _version, _seq_no, _source } = row;
-  if (_id !== undefined && (typeof _id !== "string" || _id === "")) wrong("_id", "must be text, not empty");
-  if (typeof _index !== "string" || _index === "") wrong("_index", "must be text, not empty");
-  if (_version !== undefined && !isCount(_version, 1)) wrong("_version", "must be an integer from 1");
-  if (_seq_no !== undefined && !isCount(_seq_no, 0)) wrong("_seq_no", "must be an integer from 0");
-  const source = sourceOf(row, _source, wrong);
+  if (_id !== undefined && (typeof _id !== "string" || _id === ""))
+    addProblem("_id", "must be text, not empty");
+  if (typeof _index !== "string" || _index === "") addProblem("_index", "must be text, not empty");
+  if (_version !== undefined && !isCount(_version, 1)) addProblem("_version", "must be an integer from 1");
+  if (_seq_no !== undefined && !isCount(_seq_no, 0)) addProblem("_seq_no", "must be an integer from 0");
+  const source = sourceOf(row, _source, addProblem);
   if (problems.length > 0 || source === undefined) return { problems };
   return {
     document: {
@@ -52,19 +52,19 @@ export function readRow(row: unknown, index: string): RowReading {
 function sourceOf(
   row: Readonly<Row>,
   given: unknown,
-  wrong: (column: string, rule: string) => void,
+  addProblem: (column: string, rule: string) => void,
 ): string | undefined {
   const members: Row = {};
-  for (const name of Object.keys(row)) if (!own.has(name)) define(members, name, row[name]);
+  for (const name of Object.keys(row)) if (!own.has(name)) setMember(members, name, row[name]);
   if (given === undefined) return JSON.stringify(members);
   const event = typeof given === "string" ? readJsonObject(given) : undefined;
   if (typeof given !== "string" || !event) {
-    wrong("_source", "must be the event as JSON text, an object");
+    addProblem("_source", "must be the event as JSON text, an object");
     return undefined;
   }
   for (const name of Object.keys(members)) {
     if (JSON.stringify(members[name]) !== JSON.stringify(event[name])) {
-      wrong(name, "differs from _source; leave _source out to change the event");
+      addProblem(name, "differs from _source; leave _source out to change the event");
     }
   }
   return given;
@@ -75,7 +75,7 @@ function isCount(value: unknown, least: number): boolean {
 }
 
 /** Assigning to `__proto__` would set the prototype instead of a member. */
-function define(row: Row, name: string, value: unknown): void {
+function setMember(row: Row, name: string, value: unknown): void {
   if (name !== "__proto__") row[name] = value;
   else Object.defineProperty(row, name, { value, enumerable: true, writable: true, configurable: true });
 }

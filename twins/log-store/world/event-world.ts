@@ -1,6 +1,5 @@
 /**
- * The events of a log twin as a world: table `events`, and `fields`, which says what types they have. Whatever is written here or
- * through the vendor's API is the same store.
+ * The events of a log twin as a world, with the tables `events` and `fields`. It shares its store with the vendor's API.
  */
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
 import { type StateSource, sourceOf, type TakeRows } from "@offhook/platform/world/state-source";
@@ -47,25 +46,25 @@ import {
 const EVENTS = "events";
 const FIELDS = "fields";
 const INDICES = "indices";
-/** Events that one change may rewrite. */
+/** Events that one change may affect. */
 const MAX_CHANGED = 100_000;
 
 export interface EventWorldOptions {
-  /** Opens the store the first time; the same one from then on. */
+  /** The store, opened by the first call. */
   store(): Promise<LogStore>;
-  /** The store, once it is open: whoever wrote to it, the state's version is its own. */
+  /** The store, if it is open. */
   opened(): LogStore | undefined;
   /** Index of events that name none. */
   index: string;
-  /** Reads how an index maps its documents, where indices do. @throws Error that says what is wrong with it */
+  /** Parses the mapping of an index; absent where indices have none. @throws Error that says what is wrong with it */
   readMapping?: ReadMapping | undefined;
 }
 
-/** What is written together with events. */
+/** Another write, atomic with that of events. */
 export interface Alongside {
-  /** All that speaks against it. */
+  /** Why it would be refused. */
   problems(): Problem[];
-  /** Does it, once the events are written. When it throws, the events are taken back. */
+  /** Runs after the events are written. When it throws, the events are rolled back. */
   commit(): Promise<unknown>;
 }
 
@@ -74,7 +73,7 @@ const nothing: Alongside = { problems: () => [], commit: async () => undefined }
 export class EventWorld implements World {
   readonly #options: EventWorldOptions;
   readonly #listeners = new Set<(change: WorldChange) => void>();
-  /** The store that is watched for this world's own listeners. */
+  /** The store whose changes this world announces. */
   #watched: LogStore | undefined;
 
   constructor(options: EventWorldOptions) {
@@ -123,7 +122,7 @@ export class EventWorld implements World {
     return { rows: storedDocuments(found).map(rowOf), total: Number(counted[0]?.[0] ?? 0) };
   }
 
-  /** @param alongside written too, all or nothing with the events; nobody else writes events meanwhile. */
+  /** @param alongside another write, all or nothing with this one; nobody else writes events meanwhile */
   async insert(data: Tables, alongside = nothing): Promise<Record<string, number>> {
     const store = await this.#store();
     return store.exclusively(async (writer) => {
@@ -164,7 +163,7 @@ export class EventWorld implements World {
         index,
         source: changeMembers(source, members),
       }));
-      // Of no event, the change is still to be one that could be made.
+      // A change that matches no event is checked as well.
       const checked = documents.length > 0 ? documents : [{ index: EVENTS, source: JSON.stringify(members) }];
       const [unfit] = await writer.misfits(checked);
       if (unfit) problems.push(...unfitProblems([unfit], undefined));
@@ -174,7 +173,7 @@ export class EventWorld implements World {
     });
   }
 
-  /** @param alongside written too, all or nothing with the events. */
+  /** @param alongside another write, all or nothing with this one */
   async updateEach(changes: readonly RowChange[], alongside = nothing): Promise<void> {
     const store = await this.#store();
     await store.exclusively(async (writer) => {
@@ -241,7 +240,7 @@ export class EventWorld implements World {
     return tables;
   }
 
-  /** Of one moment: nobody writes events meanwhile. */
+  /** A consistent snapshot: nobody writes events meanwhile. */
   async dumpTo(take: TakeRows): Promise<void> {
     const store = await this.#store();
     await store.exclusively(async (reader) => {
@@ -256,7 +255,7 @@ export class EventWorld implements World {
     return this.loadFrom(sourceOf(data), alongside);
   }
 
-  /** @param alongside loaded too; nothing is changed when something speaks against either. */
+  /** @param alongside another load; nothing changes when either is refused */
   async loadFrom(source: StateSource, alongside = nothing): Promise<void> {
     const store = await this.#store();
     const reading = await readState(source, this.#options.index, this.#options.readMapping);
@@ -277,7 +276,7 @@ export class EventWorld implements World {
 
   watch(listener: (change: WorldChange) => void): () => void {
     this.#listeners.add(listener);
-    // A store that cannot be opened says so to whoever asks it for something.
+    // A request to a store that cannot be opened reports the error.
     this.#store().catch(() => {});
     return () => {
       this.#listeners.delete(listener);
@@ -295,7 +294,8 @@ export class EventWorld implements World {
 
   #announce(change: StoreChange): void {
     if (this.#listeners.size === 0) return;
-    for (const told of worldChanges(change)) for (const listener of [...this.#listeners]) listener(told);
+    for (const worldChange of worldChanges(change))
+      for (const listener of [...this.#listeners]) listener(worldChange);
   }
 }
 

@@ -1,4 +1,4 @@
-/** A world of events and, beside them, of tables that are held in memory. What is written to both is written to both or to neither. */
+/** A world of events and of tables in memory. A write to both is atomic. */
 import type { CheckedWorld } from "@offhook/platform/world/memory-world";
 import {
   collectTables,
@@ -53,14 +53,14 @@ export class EventsAndTables implements World {
   }
 
   async insert(data: Tables): Promise<Record<string, number>> {
-    const { events, tables, unknown } = this.#parted(data);
-    const refused = unknown.map((table) => unknownTable(table, this.#known));
+    const { events, tables, unknown } = this.#partition(data);
+    const unknownProblems = unknown.map((table) => unknownTable(table, this.#known));
     if (Object.keys(events).length === 0) {
-      if (refused.length === 0) return this.#tables.insert(tables);
-      throw new WorldRefusal([...refused, ...this.#tables.insertProblems(tables)]);
+      if (unknownProblems.length === 0) return this.#tables.insert(tables);
+      throw new WorldRefusal([...unknownProblems, ...this.#tables.insertProblems(tables)]);
     }
     const added = await this.#events.insert(events, {
-      problems: () => [...refused, ...this.#tables.insertProblems(tables)],
+      problems: () => [...unknownProblems, ...this.#tables.insertProblems(tables)],
       commit: () => this.#tables.insert(tables),
     });
     return Object.fromEntries(Object.keys(data).map((table) => [table, added[table] ?? sizeOf(data[table])]));
@@ -71,16 +71,16 @@ export class EventsAndTables implements World {
   }
 
   async updateEach(changes: readonly RowChange[]): Promise<void> {
-    const refused = changes.flatMap(({ table }) =>
+    const unknownProblems = changes.flatMap(({ table }) =>
       this.#known.has(table) ? [] : [unknownTable(table, this.#known)],
     );
     const events = changes.filter(({ table }) => EVENT_TABLES.has(table));
     const tables = changes.filter(({ table }) => this.#known.has(table) && !EVENT_TABLES.has(table));
-    const problems = () => [...refused, ...this.#tables.updateProblems(tables)];
+    const problems = () => [...unknownProblems, ...this.#tables.updateProblems(tables)];
     if (events.length > 0) {
       return this.#events.updateEach(events, { problems, commit: () => this.#tables.updateEach(tables) });
     }
-    if (refused.length > 0) throw new WorldRefusal(problems());
+    if (unknownProblems.length > 0) throw new WorldRefusal(problems());
     return this.#tables.updateEach(tables);
   }
 
@@ -109,10 +109,10 @@ export class EventsAndTables implements World {
   async loadFrom(source: StateSource): Promise<void> {
     const known = source.tables.filter((table) => this.#known.has(table) && !EVENT_TABLES.has(table));
     const unknown = source.tables.filter((table) => !this.#known.has(table));
-    const refused = unknown.map((table) => unknownTable(table, this.#known));
+    const unknownProblems = unknown.map((table) => unknownTable(table, this.#known));
     const tables = await collectTables(source, known);
     await this.#events.loadFrom(withoutTables(source, new Set([...known, ...unknown])), {
-      problems: () => [...refused, ...this.#tables.loadProblems(tables)],
+      problems: () => [...unknownProblems, ...this.#tables.loadProblems(tables)],
       commit: () => this.#tables.load(tables),
     });
   }
@@ -133,7 +133,7 @@ export class EventsAndTables implements World {
     throw new WorldRefusal([unknownTable(table, this.#known)]);
   }
 
-  #parted(data: Tables): { events: Tables; tables: Tables; unknown: string[] } {
+  #partition(data: Tables): { events: Tables; tables: Tables; unknown: string[] } {
     const entries = Object.entries(data);
     const isEvents = ([table]: [string, unknown]) => EVENT_TABLES.has(table);
     return {

@@ -38,12 +38,12 @@ export function readFieldRows(rows: readonly unknown[]): FieldsReading {
   const reading: FieldsReading = { fields: [], timeField: undefined, problems: [] };
   const names = new Set<string>();
   rows.forEach((given, row) => {
-    const wrong = (column: string | undefined, rule: string, value?: unknown) =>
+    const addProblem = (column: string | undefined, rule: string, value?: unknown) =>
       reading.problems.push({ table: "fields", row, ...(column !== undefined && { column }), value, rule });
     const parsed = fieldRow.safeParse(given);
     if (!parsed.success) {
       for (const { path, message } of parsed.error.issues)
-        wrong(path.map(String).join(".") || undefined, message);
+        addProblem(path.map(String).join(".") || undefined, message);
       return;
     }
     const { time, format, blanks, ...plain } = parsed.data;
@@ -52,11 +52,11 @@ export function readFieldRows(rows: readonly unknown[]): FieldsReading {
       ...(format !== undefined && { timeFormat: format }),
       ...(blanks && { blanks }),
     };
-    if (format !== undefined && field.type !== "date") wrong("format", "only a date has one", format);
-    if (blanks && field.type !== "date") wrong("blanks", "only a date has them", blanks);
-    if (names.has(field.name)) wrong("name", "there are two fields of this name", field.name);
-    if (time && field.type !== "date") wrong("time", "the field that says when is a date", time);
-    if (time && reading.timeField !== undefined) wrong("time", "one field at most says when", time);
+    if (format !== undefined && field.type !== "date") addProblem("format", "only a date has one", format);
+    if (blanks && field.type !== "date") addProblem("blanks", "only a date has them", blanks);
+    if (names.has(field.name)) addProblem("name", "there are two fields of this name", field.name);
+    if (time && field.type !== "date") addProblem("time", "the field that says when is a date", time);
+    if (time && reading.timeField !== undefined) addProblem("time", "one field at most says when", time);
     names.add(field.name);
     reading.fields.push(field);
     if (time) reading.timeField = field.name;

@@ -1,9 +1,9 @@
-/** Changes members of a JSON text where they stand, so that all the rest stays as it was written, number by number. */
+/** Changes members of a JSON text in place: the rest keeps its spelling, such as the digits of its numbers. */
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 
 /** An object of the text. */
 interface ObjectSpan {
-  /** Of its closing brace. */
+  /** Offset of its closing brace. */
   end: number;
   members: Map<string, MemberSpan>;
 }
@@ -17,8 +17,8 @@ interface MemberSpan {
 }
 
 /**
- * Sets members. An object among the changes is merged into the object of that name; a dotted name reaches the member it names,
- * nested or not, and becomes a member of that very name when there is none.
+ * Sets members. An object among the changes is merged into the object of its name. A dotted name refers to the existing member, nested
+ * or dotted; without one it becomes a member of that literal name.
  * @param source a JSON object, known to be well-formed
  */
 export function changeMembers(source: string, changes: JsonObject): string {
@@ -32,7 +32,7 @@ interface Change {
   value: unknown;
 }
 
-/** The changes one by one, each to a value that is no object with members. */
+/** Flattens the changes: each sets a value that is no object with members. */
 function leavesOf(changes: JsonObject, path: readonly string[]): Change[] {
   return Object.entries(changes).flatMap(([name, value]): Change[] => {
     const inner = [...path, name];
@@ -46,7 +46,7 @@ function setMember(source: string, path: readonly string[], value: unknown): str
   const text = JSON.stringify(value);
   const there = find(root, path.join("."));
   if (there) return source.slice(0, there.start) + text + source.slice(there.end);
-  // As deep as there are objects of these names; the rest is made.
+  // Descends as far as objects exist; the rest of the path is created.
   let object = root;
   let depth = 0;
   for (; depth < path.length - 1; depth++) {

@@ -1,4 +1,4 @@
-/** Reads rows that somebody gives to an event world, and says all that is wrong with them. */
+/** Reads the rows given to an event world, and collects all their problems. */
 import { collectTables, type StateSource } from "@offhook/platform/world/state-source";
 import { type Problem, type Tables, WorldRefusal } from "@offhook/platform/world/world";
 import { Slices } from "../slices.ts";
@@ -8,11 +8,11 @@ import { readRow } from "./event-row.ts";
 import { readFieldRows } from "./field-rows.ts";
 import { type ReadMapping, readIndexRows } from "./index-rows.ts";
 
-const usualTables = ["events", "fields"];
+const baseTables = ["events", "fields"];
 
 export interface EventsReading {
   documents: LoadedDocument[];
-  /** Of each document, its position among the rows. */
+  /** Position of each document among the rows. */
   positions: number[];
   problems: Problem[];
 }
@@ -32,26 +32,26 @@ export async function readEvents(data: Tables, index: string): Promise<EventsRea
   return reading;
 }
 
-/** Problems that a refusal lists; a state may have millions of rows. */
+/** Problems that a refusal lists: a state may have millions of rows. */
 const MAX_PROBLEMS = 1000;
 
 /** A whole state that is being read. */
 export interface StateReading {
   declared: Pick<StoreContent, "fields" | "timeField" | "indices">;
-  /** Of each document that was read, its position among the rows. */
+  /** Position of each document read so far among the rows. */
   positions: number[];
   problems: Problem[];
-  /** The events, some at a time. @throws WorldRefusal once all is read and something is wrong, or when there are very many problems */
+  /** The events, in batches. @throws WorldRefusal after all batches if there are problems, or early if there are very many */
   documents(): AsyncGenerator<LoadedDocument[]>;
 }
 
-/** @param readMapping absent where no index maps its documents itself */
+/** @param readMapping absent where indices have no mappings */
 export async function readState(
   source: StateSource,
   index: string,
   readMapping?: ReadMapping,
 ): Promise<StateReading> {
-  const tables = readMapping ? [...usualTables, "indices"] : usualTables;
+  const tables = readMapping ? [...baseTables, "indices"] : baseTables;
   const given = await collectTables(
     source,
     tables.filter((table) => table !== "events"),
@@ -106,7 +106,7 @@ async function readEventRows(rows: readonly unknown[], index: string): Promise<E
   return reading;
 }
 
-/** Events that are in the place of others. */
+/** Problems of events whose place is taken in the store. */
 export function takenProblems(
   { documents, positions }: EventsReading,
   there: readonly StoredDocument[],
@@ -119,7 +119,7 @@ export function takenProblems(
   });
 }
 
-/** Events that are in the place of one before. */
+/** Problems of events that repeat a place. */
 export function repeatedProblems(
   documents: readonly { document: number; id: string }[],
   positions: readonly number[],
@@ -133,11 +133,11 @@ export function repeatedProblems(
   }));
 }
 
-/** @param use `change`: rows of this table are to be changed by themselves. */
+/** @param use `change`: a write to single rows of this table */
 export function tableProblems(
   table: string,
   use: "read" | "change" = "read",
-  tables: readonly string[] = usualTables,
+  tables: readonly string[] = baseTables,
 ): Problem[] {
   if (!tables.includes(table)) {
     return [{ table, rule: `no such table; this world has ${tables.join(", ")}` }];
@@ -146,7 +146,7 @@ export function tableProblems(
   return [{ table, rule: "fields come from the events; they are given only with a whole state" }];
 }
 
-/** @param positions `undefined`: it is no row of a body that is wrong. */
+/** @param positions `undefined`: the problems belong to no row of a body */
 export function unfitProblems(
   values: readonly UnfitValue[],
   positions: readonly number[] | undefined,
@@ -156,12 +156,12 @@ export function unfitProblems(
     ...(positions && { row: positions[document] ?? document }),
     ...(field !== "" && { column: field }),
     ...(value !== "" && { value: JSON.parse(value) }),
-    rule: ofType.has(kind) ? `must be of type ${type}, as the field is: ${reason}` : reason,
+    rule: needsTypeName.has(kind) ? `must be of type ${type}, as the field is: ${reason}` : reason,
   }));
 }
 
-/** What is wrong with a value of another type; the vendor's reason does not name the right one. */
-const ofType: ReadonlySet<MisfitKind> = new Set([
+/** Kinds where the vendor's reason does not name the expected type. */
+const needsTypeName: ReadonlySet<MisfitKind> = new Set([
   "not_a_number",
   "out_of_range",
   "not_finite",

@@ -5,7 +5,7 @@
 
 import { columnTypeOf, type Field, FieldCatalog, fieldKey } from "@offhook/log-store/fields";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { analyzedSql } from "@offhook/log-store/text/analysis";
+import { termsSql } from "@offhook/log-store/text/analysis";
 import { shardError } from "../errors.ts";
 import { explanation } from "../score/explain.ts";
 import type { NestedQuery } from "../syntax/query.ts";
@@ -93,7 +93,7 @@ function postingsSql(field: Field): Sql {
       CASE WHEN row_number() OVER (PARTITION BY _row, term ORDER BY position) = 1
         THEN count(*) OVER (PARTITION BY _row, term) ELSE 0 END AS frequency
     FROM (SELECT _row, unnest(terms) AS term, generate_subscripts(terms, 1) AS position, len(terms) AS length
-          FROM (SELECT _row, ${analyzedSql(text)} AS terms FROM documents WHERE ${column} IS NOT NULL))`;
+          FROM (SELECT _row, ${termsSql(text)} AS terms FROM documents WHERE ${column} IS NOT NULL))`;
 }
 
 /** `a.b` as a JSON path of DuckDB. */

@@ -5,7 +5,7 @@ import path from "node:path";
 import { type DatasetLibrary, DatasetRefusal } from "@offhook/platform/twin/dataset";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { removeLeftOvers, removeOldest } from "../../library/eviction.ts";
+import { evictDatasets, removeLeftovers } from "../../library/eviction.ts";
 import { openDatasetLibrary } from "../../library/library.ts";
 
 const log = pino({ level: "silent" });
@@ -86,7 +86,7 @@ test("two that make the same at once both have it, and nothing lies about", asyn
 
 test("a dataset in use stays when the library lets go of it, and goes when it is released", async () => {
   const dataset = await (await open()).fromFile(file);
-  await removeOldest(folder, 0);
+  await evictDatasets(folder, 0);
   expect(await keptFiles()).toEqual([]);
   expect((await stat(dataset.file)).size).toBeGreaterThan(0);
   await dataset.release();
@@ -116,7 +116,7 @@ test("the room is bounded: what was used longest ago goes first", async () => {
     await writeFile(path.join(room, `${name}.json`), "{}");
     await utimes(path.join(room, `${name}.json`), usedAt, usedAt);
   }
-  await removeOldest(room, 250);
+  await evictDatasets(room, 250);
   expect((await readdir(room)).sort()).toEqual(["middle.duckdb", "middle.json", "new.duckdb", "new.json"]);
 });
 
@@ -124,7 +124,7 @@ test("what a process left behind that was killed is removed, what one that runs 
   const work = path.join(root, "work");
   await mkdir(path.join(work, "999999999-dead"), { recursive: true });
   await mkdir(path.join(work, `${process.pid}-alive`));
-  await removeLeftOvers(work);
+  await removeLeftovers(work);
   expect(await readdir(work)).toEqual([`${process.pid}-alive`]);
 });
 

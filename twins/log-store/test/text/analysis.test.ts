@@ -7,7 +7,7 @@ import { raw, sql } from "../../sql.ts";
 import { read } from "../../store/duckdb.ts";
 import { addFields, createTables } from "../../store/layout.ts";
 import { buildPostings } from "../../store/postings.ts";
-import { analyze, analyzedSql, isAnalyzedSql } from "../../text/analysis.ts";
+import { analyze, isAnalyzedSql, termsSql } from "../../text/analysis.ts";
 
 const termsOf = (text: string) => analyze(text).map(({ term }) => term);
 
@@ -83,7 +83,7 @@ describe("in the database", () => {
     const json = JSON.stringify(texts);
     const { rows } = await read(
       connection,
-      sql`SELECT text, ${analyzedSql(raw("text"))}, ${isAnalyzedSql(raw("text"))}
+      sql`SELECT text, ${termsSql(raw("text"))}, ${isAnalyzedSql(raw("text"))}
         FROM (SELECT unnest(from_json(${json}, '["VARCHAR"]')) AS text)`,
     );
     expect(rows).toHaveLength(2000);

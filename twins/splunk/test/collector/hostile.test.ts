@@ -1,6 +1,6 @@
 /** Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused. */
 
-import { FieldCatalog, placeFields } from "@offhook/log-store/fields";
+import { assignColumns, FieldCatalog } from "@offhook/log-store/fields";
 import { DocumentFitter } from "@offhook/log-store/store/document-fitter";
 import { Shapes } from "@offhook/log-store/store/fitted-document";
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
@@ -59,7 +59,7 @@ test("objects in any arrangement are what they are one by one", () => {
 });
 
 test("the columns of an event hold what a store would read in its JSON", () => {
-  const columns = placeFields(new FieldCatalog([], undefined, "raw"), [
+  const columns = assignColumns(new FieldCatalog([], undefined, "raw"), [
     { name: "_time", type: "date", multi: false },
     { name: "status", type: "long", multi: false },
     { name: "took", type: "double", multi: true },
