@@ -1,5 +1,5 @@
 import { createSessionWith } from "@offhook/vapi/session/call-session";
-import { createLevelDetector } from "@offhook/vapi/test/session/tone-speech";
+import { createLevelDetector } from "@offhook/vapi/testing/tone-speech";
 import { KEY, silentSpeech, startVoiceRuntime } from "@offhook/vapi/testing/voice-runtime";
 import { expect, test } from "vitest";
 import { startAgentBench } from "../support/agent-bench.ts";

@@ -3,7 +3,7 @@ import type { RunningTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
 import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import postgres from "@offhook/postgres";
-import { connect } from "@offhook/postgres/test/support";
+import { connect } from "@offhook/postgres/testing/postgres-twin";
 import { postgresService } from "@offhook/postgres/testing/tables";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

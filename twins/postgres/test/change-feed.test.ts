@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { leaseServer, type ServerLease } from "../server/server.ts";
+import { connect, silent } from "../testing/postgres-twin.ts";
 import { openChangeFeed } from "../world/change-feed.ts";
-import { connect, silent } from "./support.ts";
 
 let lease: ServerLease;
 beforeAll(async () => {

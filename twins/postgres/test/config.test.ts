@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { leaseServer, type ServerLease } from "../server/server.ts";
-import { connect, silent, startPostgresTwin } from "./support.ts";
+import { connect, silent, startPostgresTwin } from "../testing/postgres-twin.ts";
 
 let lease: ServerLease;
 let folder: string;

@@ -2,8 +2,8 @@ import type { RunningTwins } from "@offhook/platform/server/start";
 import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import postgresTwin from "../index.ts";
+import { connect } from "../testing/postgres-twin.ts";
 import { postgresService } from "../testing/tables.ts";
-import { connect } from "./support.ts";
 
 let twins: RunningTwins;
 let databaseUrl: string;

@@ -5,8 +5,8 @@ import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { PostgresTwin } from "../index.ts";
 import { leaseServer, type ServerLease } from "../server/server.ts";
+import { connect, silent, startPostgresTwin } from "../testing/postgres-twin.ts";
 import { readDefinitions } from "../world/definitions.ts";
-import { connect, silent, startPostgresTwin } from "./support.ts";
 
 let lease: ServerLease;
 let twin: PostgresTwin;

@@ -6,8 +6,8 @@ import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import postgres from "../index.ts";
+import { connect } from "../testing/postgres-twin.ts";
 import { postgresService } from "../testing/tables.ts";
-import { connect } from "./support.ts";
 
 let twins: RunningTwins;
 const clients: pg.Client[] = [];

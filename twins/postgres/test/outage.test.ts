@@ -12,8 +12,8 @@ import postgresTwin from "../index.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "../server/embedded-server.ts";
 import { leaseServer, type ServerLease } from "../server/server.ts";
 import { Supervisor } from "../server/supervisor.ts";
+import { connect, silent } from "../testing/postgres-twin.ts";
 import { postgresService } from "../testing/tables.ts";
-import { connect, silent } from "./support.ts";
 
 let twins: RunningTwins;
 let databaseUrl: string;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSandboxDatabase, type SandboxDatabase } from "../sandbox-database.ts";
 import { leaseServer, type ServerLease } from "../server/server.ts";
 import { databaseUrl } from "../server/templates.ts";
+import { connect, silent, startOf } from "../testing/postgres-twin.ts";
 import { PostgresWorld } from "../world/postgres-world.ts";
-import { connect, silent, startOf } from "./support.ts";
 
 /** A server of somebody else's, where our role may make databases and nothing more. */
 describe("a server on which the twin is no superuser", () => {

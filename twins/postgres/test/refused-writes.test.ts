@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { PostgresTwin } from "../index.ts";
-import { connect, startPostgresTwin } from "./support.ts";
+import { connect, startPostgresTwin } from "../testing/postgres-twin.ts";
 
 let twin: PostgresTwin;
 let client: pg.Client;

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createSandboxDatabase } from "../sandbox-database.ts";
 import { leaseServer, type ServerLease } from "../server/server.ts";
+import { connect, silent, startOf, startPostgresTwin } from "../testing/postgres-twin.ts";
 import { tables } from "../testing/tables.ts";
 import { PostgresWorld } from "../world/postgres-world.ts";
-import { connect, silent, startOf, startPostgresTwin } from "./support.ts";
 
 let lease: ServerLease;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { familyOf, survivorsOf } from "@offhook/platform/testing/processes";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { leaseServer, type ServerLease } from "../server/server.ts";
-import { connect, silent, startPostgresTwin } from "./support.ts";
+import { connect, silent, startPostgresTwin } from "../testing/postgres-twin.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 

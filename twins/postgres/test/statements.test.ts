@@ -7,7 +7,7 @@ import { createMask } from "@offhook/platform/journal/mask";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { PostgresTwin } from "../index.ts";
-import { connect, startPostgresTwin } from "./support.ts";
+import { connect, startPostgresTwin } from "../testing/postgres-twin.ts";
 
 /** Holds many more records than any test makes, so that none is let go. */
 const journal = new Journal(createMask({}), liveClock, {

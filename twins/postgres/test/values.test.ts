@@ -2,8 +2,8 @@ import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PostgresTwin } from "../index.ts";
+import { connect, startPostgresTwin } from "../testing/postgres-twin.ts";
 import { parseArrayText, writeArrayText } from "../world/array-text.ts";
-import { connect, startPostgresTwin } from "./support.ts";
 
 let twin: PostgresTwin;
 let client: pg.Client;

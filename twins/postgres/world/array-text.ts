@@ -1,5 +1,7 @@
 /** Postgres' text form of an array: `{1,NULL,"a \"b\""}`, nested braces for further dimensions. */
-import type { Nested } from "./values.ts";
+
+/** Nested lists are the dimensions of an array. */
+export type Nested<Item> = (Item | Nested<Item>)[];
 
 /** Answers undefined for an array with bounds of its own (`[0:1]={a,b}`), which lists cannot express. */
 export function parseArrayText(text: string): Nested<string | null> | undefined {

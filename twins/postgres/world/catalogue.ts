@@ -21,6 +21,11 @@ export interface Column {
   comment: string | null;
 }
 
+/** Whether a new row has to bring the column. */
+export function isRequired(column: Column): boolean {
+  return column.notNull && column.defaultSql === undefined && !column.identity && !column.generated;
+}
+
 export interface ForeignKey {
   name: string;
   columns: string[];

@@ -1,7 +1,6 @@
 /** First look at rows that are to be written: everything that can be said of each value without writing it. */
 import { type Problem, type Row, type Tables, unknownTable } from "@offhook/platform/world/world";
-import type { Catalogue, Column, Queryable, Table } from "./catalogue.ts";
-import { isRequired } from "./describe.ts";
+import { type Catalogue, type Column, isRequired, type Queryable, type Table } from "./catalogue.ts";
 import { encodeValue } from "./values.ts";
 
 /** A row as it will be sent: one text per column it brings. */

@@ -3,7 +3,7 @@
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { ColumnDescription, TableDescription } from "@offhook/platform/world/world";
 import { allowedValues } from "./allowed-values.ts";
-import type { Catalogue, Column, Queryable, Table } from "./catalogue.ts";
+import { type Catalogue, type Column, isRequired, type Queryable, type Table } from "./catalogue.ts";
 import { definitionTable } from "./definitions.ts";
 import { sequenceTable } from "./sequences.ts";
 import { decodeValue, type ValueType } from "./values.ts";
@@ -57,11 +57,6 @@ async function describeColumn(client: Queryable, table: Table, column: Column): 
     ...(allowed && { allowed }),
     ...(reference && { references: `${reference.table}.${reference.targetColumns[0]}` }),
   };
-}
-
-/** Whether a new row has to bring the column. */
-export function isRequired(column: Column): boolean {
-  return column.notNull && column.defaultSql === undefined && !column.identity && !column.generated;
 }
 
 function plainDefault(column: Column): unknown {

@@ -6,7 +6,7 @@
  * is lost by it. A `bigint` that a JavaScript number cannot hold stays text, and `numeric` does so always: its digits after
  * the point belong to it. Of a document the value crosses; how its text is spaced, and zeros at the end of its numbers, do not.
  */
-import { parseArrayText, writeArrayText } from "./array-text.ts";
+import { type Nested, parseArrayText, writeArrayText } from "./array-text.ts";
 
 /** What a type is to us; `text` stands for every type whose JSON form is its Postgres text. */
 export type ValueType =
@@ -207,9 +207,6 @@ function encodeArray(element: ValueType, value: unknown): Encoded {
 function isDocument(type: ValueType): boolean {
   return type.kind === "json" || type.kind === "jsonb";
 }
-
-/** Nested lists are the dimensions of an array. */
-export type Nested<Item> = (Item | Nested<Item>)[];
 
 function mapNested<From, To>(list: Nested<From>, change: (item: From) => To): Nested<To> {
   return list.map((item) => (Array.isArray(item) ? mapNested<From, To>(item, change) : change(item)));

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createSessionWith } from "../../session/call-session.ts";
 import type { CallSession } from "../../session/contract.ts";
+import { createLevelDetector, tone, toneRecognition, toneSynthesis } from "../../testing/tone-speech.ts";
 import { startVoiceRuntime, type VoiceRuntime, websocketCall } from "../../testing/voice-runtime.ts";
 import { LiveCall } from "../session/live-call.ts";
-import { createLevelDetector, tone, toneRecognition, toneSynthesis } from "../session/tone-speech.ts";
 
 const FORMAT = { format: "pcm_s16le", sampleRate: 24_000 } as const;
 const SPEED = 20;

@@ -7,8 +7,15 @@ import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import type { BrainStep } from "../../providers/provider.ts";
 import { UplinkDecoder } from "../../session/codec.ts";
+import {
+  CHARACTER_MS,
+  frequencyOf,
+  tone,
+  toneRecognition,
+  toneSynthesis,
+  VOICE_HZ,
+} from "../../testing/tone-speech.ts";
 import { type CallOptions, echo, hangUpAll, type LiveCall, placeCall, startCall } from "./live-call.ts";
-import { CHARACTER_MS, frequencyOf, tone, toneRecognition, toneSynthesis, VOICE_HZ } from "./tone-speech.ts";
 
 afterEach(hangUpAll);
 

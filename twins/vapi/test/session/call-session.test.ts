@@ -3,8 +3,8 @@ import { captureLog } from "@offhook/platform/testing/log-lines";
 import { afterEach, describe, expect, test } from "vitest";
 import type { BrainRequest, BrainStep, ToolCall } from "../../providers/provider.ts";
 import type { ToolOutcome } from "../../session/contract.ts";
+import { CHARACTER_MS, createLevelDetector, frequencyOf, VOICE_HZ } from "../../testing/tone-speech.ts";
 import { ASSISTANT, brief, echo, hangUpAll, type LiveCall, placeCall, startCall } from "./live-call.ts";
-import { CHARACTER_MS, createLevelDetector, frequencyOf, VOICE_HZ } from "./tone-speech.ts";
 
 afterEach(hangUpAll);
 

@@ -19,7 +19,7 @@ import type {
   SessionParts,
   SessionRecord,
 } from "../../session/contract.ts";
-import { createLevelDetector, tone, toneRecognition, toneSynthesis } from "./tone-speech.ts";
+import { createLevelDetector, tone, toneRecognition, toneSynthesis } from "../../testing/tone-speech.ts";
 
 export type Message = { type: string } & Record<string, unknown>;
 

@@ -3,7 +3,7 @@
  * recognised by counting its zero crossings; the assistant's voice is a tone as long as its text.
  */
 import type { SpeechDetector, SpeechEdge } from "@offhook/audio/speech-detector";
-import { INTERNAL_RATE, type Recognition, type Synthesis } from "../../providers/provider.ts";
+import { INTERNAL_RATE, type Recognition, type Synthesis } from "../providers/provider.ts";
 
 const FRAME_SAMPLES = INTERNAL_RATE / 100;
 const AUDIBLE = 500;

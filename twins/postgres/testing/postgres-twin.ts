@@ -6,8 +6,8 @@ import pg from "pg";
 import { pino } from "pino";
 import postgresTwin, { type PostgresTwin } from "../index.ts";
 import type { SandboxDatabase } from "../sandbox-database.ts";
-import { tables } from "../testing/tables.ts";
 import type { Start } from "../world/postgres-world.ts";
+import { tables } from "./tables.ts";
 
 export const silent = pino({ level: "silent" });
 
