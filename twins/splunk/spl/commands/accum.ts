@@ -23,12 +23,12 @@ export const accum = defineCommand({
       multi: false,
       sql: sql`CASE WHEN ${number} IS NOT NULL THEN ${sum} END`,
     };
-    return extend(input, new Map([[to, to === name ? totalOr(value, total) : total]]));
+    return extend(input, new Map([[to, to === name ? coalesceTotal(value, total) : total]]));
   },
 });
 
-/** Of a field that becomes its own total, what is no number stays as it is. */
-function totalOr(value: Typed, total: Typed): Typed {
+/** The total, or the field's own value where that is no number. */
+function coalesceTotal(value: Typed, total: Typed): Typed {
   if (value.type === "number" && !value.multi) return total;
   if (value.multi)
     return { ...value, type: "text", sql: sql`coalesce([${textOf(total)}], ${textOf(value)})` };

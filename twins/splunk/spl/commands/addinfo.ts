@@ -22,7 +22,7 @@ export const addinfo = defineCommand({
   },
 });
 
-/** As splunkd writes times here: `1768478400.000`. */
+/** splunkd writes these times with three decimals: `1768478400.000`. */
 function seconds(ms: number): Typed {
   return text((ms / 1000).toFixed(3));
 }

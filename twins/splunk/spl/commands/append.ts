@@ -1,4 +1,4 @@
-/** `append`: the rows of a subsearch after those there are. */
+/** `append`: adds the rows of a subsearch at the end. */
 import { defineCommand } from "../command.ts";
 import { relationOf } from "../relation/rows.ts";
 import { concat } from "../relation/union.ts";

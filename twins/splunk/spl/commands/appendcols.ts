@@ -1,4 +1,4 @@
-/** `appendcols`: the fields of a subsearch's rows, the first row's to the first row, and so on. */
+/** `appendcols`: adds the fields of a subsearch's rows, row by row. */
 import { identifier, joined, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { unifyTypes } from "../eval/value.ts";
@@ -19,12 +19,12 @@ export const appendcols = defineCommand({
   },
   async compile({ options, override, subsearch }, input, context) {
     const rows = await context.subsearch(subsearch.pipeline, boundsOf(options, context.limits));
-    return besides(input, relationOf(rows), override ? "second" : "first");
+    return joinByPosition(input, relationOf(rows), override ? "second" : "first");
   },
 });
 
-/** Rows side by side; fields of the second that begin with `_` are left out. @param winner whose value counts where both have one */
-function besides(first: Relation, second: Relation, winner: "first" | "second"): Relation {
+/** Joins rows by position, without internal fields of the second. @param winner whose value counts where both have one */
+function joinByPosition(first: Relation, second: Relation, winner: "first" | "second"): Relation {
   const left = withRowNumber(first);
   const right = withRowNumber(second);
   const external = second.columns.filter(({ name }) => !name.startsWith("_"));
@@ -38,22 +38,22 @@ function besides(first: Relation, second: Relation, winner: "first" | "second"):
     ({ column }, index) => sql`${identifier(column)} AS ${identifier(`#added${index}`)}`,
   );
   const from = sql`SELECT l.* EXCLUDE ("#order0"), a.* EXCLUDE ("#added"), coalesce(l."#order0", a."#added") AS "#order0" FROM (${left.select}) AS l FULL JOIN (SELECT ${joined([...items, sql`"#order0" AS "#added"`], ", ")} FROM (${right.select}) AS r) AS a ON l."#order0" = a."#added"`;
-  const kept = outputsOf(first).map((output): Output => {
+  const outputs = outputsOf(first).map((output): Output => {
     const other = added.get(output.name);
     if (other === undefined) return output;
     return {
       ...output,
-      value: coalesced(winner === "first" ? [output.value, other] : [other, output.value]),
+      value: coalesce(winner === "first" ? [output.value, other] : [other, output.value]),
     };
   });
-  const more = external.flatMap(({ name }): Output[] => {
+  const newOutputs = external.flatMap(({ name }): Output[] => {
     const value = columnOf(first, name) === undefined ? added.get(name) : undefined;
     return value === undefined ? [] : [{ name, value }];
   });
-  return select(from, [...kept, ...more], left.order, "report");
+  return select(from, [...outputs, ...newOutputs], left.order, "report");
 }
 
-function coalesced(values: readonly Typed[]): Typed {
+function coalesce(values: readonly Typed[]): Typed {
   const { type, multi, sql: alternatives } = unifyTypes(values);
   return { type, multi, sql: sql`coalesce(${joined(alternatives, ", ")})` };
 }

@@ -1,4 +1,4 @@
-/** `appendpipe`: what commands make of the rows, after the rows. */
+/** `appendpipe`: adds the result of a pipeline over the rows at the end. */
 import { defineCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
 import { concat } from "../relation/union.ts";

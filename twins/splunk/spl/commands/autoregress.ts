@@ -1,4 +1,4 @@
-/** `autoregress`: a field's values of rows before. */
+/** `autoregress`: a field's values from preceding rows. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { orderByClause } from "../relation/order-keys.ts";
@@ -10,7 +10,7 @@ interface Range {
   last: number;
 }
 
-/** How many fields one command makes. */
+/** Fields that one command adds. */
 const MAX_FIELDS = 1_000;
 
 /** `3` or `1-4`. */

@@ -1,4 +1,4 @@
-/** `bin`: numbers of a field in ranges, times in spans. */
+/** `bin`: puts numbers into ranges, times into spans. */
 import { defineCommand } from "../command.ts";
 import { extend } from "../relation/relation.ts";
 import { binField, binOptionTypes } from "../stats/bin-options.ts";

@@ -1,4 +1,4 @@
-/** `collect`: the rows as events of another index; they go on as they are. */
+/** `collect`: stores the rows as events of another index, and passes them on unchanged. */
 
 import { findTimeZone } from "@offhook/log-store/dates/time-zone";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
@@ -10,8 +10,8 @@ import { boolean, oneOf, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
 import { formatTime } from "../time/strftime.ts";
 
-/** Events that one search may store. */
-const MAX = 500_000;
+/** Events that one search stores. */
+const MAX_EVENTS = 500_000;
 
 export const collect = defineCommand({
   name: "collect",
@@ -26,9 +26,9 @@ export const collect = defineCommand({
     return { index, addtime, addinfo, testmode, marker, host, source, sourcetype, format };
   },
   async compile(args, input, context) {
-    const rows = await context.run(input, MAX + 1);
-    if (rows.rows.length > MAX) {
-      throw commandError("collect", `A search stores ${MAX} events at most.`, "run");
+    const rows = await context.run(input, MAX_EVENTS + 1);
+    if (rows.rows.length > MAX_EVENTS) {
+      throw commandError("collect", `A search stores ${MAX_EVENTS} events at most.`, "run");
     }
     const { index, host, testmode } = args;
     if (!(await context.knowledge.indexes()).includes(index)) {
@@ -43,7 +43,7 @@ export const collect = defineCommand({
       timeMs,
       fields: { index, source, sourcetype: args.sourcetype, ...(host === undefined ? {} : { host }) },
     }));
-    if (testmode) return relationOf(asStored(events), "events");
+    if (testmode) return relationOf(storedRows(events), "events");
     await context.knowledge.collect(events);
     return relationOf(rows, input.kind);
   },
@@ -72,12 +72,12 @@ interface Rendering {
   format: "raw" | "hec";
 }
 
-interface Stored {
+interface StoredEvent {
   raw: string;
   timeMs: number;
 }
 
-function eventsOf({ fields, rows }: Rows, options: Rendering, context: SearchContext): Stored[] {
+function eventsOf({ fields, rows }: Rows, options: Rendering, context: SearchContext): StoredEvent[] {
   const names = fields.map(({ name }) => name);
   return rows.map((row) => {
     const values = new Map(
@@ -88,7 +88,7 @@ function eventsOf({ fields, rows }: Rows, options: Rendering, context: SearchCon
     );
     const seconds = [values.get("info_min_time"), values.get("_time")].find(isTime);
     const timeMs = seconds === undefined ? context.nowMs : Number(seconds) * 1000;
-    return { raw: rawOf(values, timeMs, options, context), timeMs };
+    return { raw: formatRaw(values, timeMs, options, context), timeMs };
   });
 }
 
@@ -98,7 +98,7 @@ function isTime(value: ResultValue | undefined): boolean {
   );
 }
 
-function rawOf(
+function formatRaw(
   values: ReadonlyMap<string, ResultValue>,
   timeMs: number,
   { addtime, addinfo, marker, format }: Rendering,
@@ -106,30 +106,30 @@ function rawOf(
 ): string {
   const external = [...values].filter(([name]) => !name.startsWith("_"));
   if (format === "hec")
-    return JSON.stringify(Object.fromEntries(external.map(([name, value]) => [name, plain(value)])));
+    return JSON.stringify(Object.fromEntries(external.map(([name, value]) => [name, jsonValue(value)])));
   const raw = values.get("_raw");
   const marks = marker === "" ? [] : [marker];
   if (typeof raw === "string") return [raw, ...marks].join(", ");
   const pieces = [
-    ...(addtime ? [stamp(timeMs, context)] : []),
+    ...(addtime ? [timestamp(timeMs, context)] : []),
     ...(addinfo
-      ? information(context)
+      ? infoFields(context)
           .filter(([name]) => !values.has(name))
-          .map(pair)
+          .map(formatPair)
       : []),
     ...marks,
-    ...external.map(pair),
+    ...external.map(formatPair),
   ];
   return pieces.join(", ");
 }
 
-function stamp(timeMs: number, { timeZone }: SearchContext): string {
+function timestamp(timeMs: number, { timeZone }: SearchContext): string {
   const zone = findTimeZone(timeZone) ?? findTimeZone("UTC");
   const written = zone === undefined ? undefined : formatTime(timeMs / 1000, "%m/%d/%Y %H:%M:%S %z", zone);
   return written ?? new Date(timeMs).toISOString();
 }
 
-function information({ range, nowMs }: SearchContext): [string, ResultValue][] {
+function infoFields({ range, nowMs }: SearchContext): [string, ResultValue][] {
   const { earliestMs = 0, latestMs } = range;
   return [
     ["info_min_time", (earliestMs / 1000).toFixed(3)],
@@ -138,20 +138,20 @@ function information({ range, nowMs }: SearchContext): [string, ResultValue][] {
   ];
 }
 
-/** `count=3`, `user="ann lee"`: what is no number stands in quotes. */
-function pair([name, value]: [string, ResultValue]): string {
+/** `count=3`, `user="ann lee"`: quotes values that are no numbers. */
+function formatPair([name, value]: [string, ResultValue]): string {
   const written = Array.isArray(value) ? value.join("\n") : String(value);
   return /^[+-]?\d+(\.\d+)?$/.test(written)
     ? `${name}=${written}`
     : `${name}="${written.replaceAll('"', '\\"')}"`;
 }
 
-function plain(value: ResultValue): unknown {
-  if (Array.isArray(value)) return value.map(plain);
+function jsonValue(value: ResultValue): unknown {
+  if (Array.isArray(value)) return value.map(jsonValue);
   return typeof value === "bigint" ? value.toString() : value;
 }
 
-function asStored(
+function storedRows(
   events: readonly { raw: string; timeMs: number; fields: Readonly<Record<string, string>> }[],
 ): Rows {
   const names = [...new Set(events.flatMap(({ fields }) => Object.keys(fields)))];

@@ -1,4 +1,4 @@
-/** `contingency`: how often each value of one field meets each of another, as a matrix. */
+/** `contingency`: a matrix that counts how often values of two fields occur together. */
 import { Slices } from "@offhook/log-store/slices";
 import { identifier, jsonParameter, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultCursor, ResultValue } from "@offhook/log-store/store/log-store";
@@ -9,15 +9,15 @@ import { relationOf } from "../relation/rows.ts";
 import { listOf, textOf } from "../relation/typed.ts";
 import { boolean, count, number, text } from "../syntax/option-types.ts";
 
-/** Values of a field when no other limit is given. */
-const maxValues = 1_000;
+/** Default limit of values for each field. */
+const MAX_VALUES = 1_000;
 
 const optionTypes = {
   ...{ maxrows: count, maxcols: count, minrowcover: number, mincolcover: number },
   ...{ usetotal: boolean, totalstr: text },
 };
 
-/** A value, and how often it meets each of the columns' values. */
+/** A row value, and its count with each column value. */
 type Line = [string, ...number[]];
 
 export const contingency = defineCommand({
@@ -33,8 +33,8 @@ export const contingency = defineCommand({
     return {
       row,
       column,
-      rows: { limit: options.maxrows || maxValues, cover: options.minrowcover ?? 1 },
-      columns: { limit: options.maxcols || maxValues, cover: options.mincolcover ?? 1 },
+      rows: { limit: options.maxrows || MAX_VALUES, cover: options.minrowcover ?? 1 },
+      columns: { limit: options.maxcols || MAX_VALUES, cover: options.mincolcover ?? 1 },
       total: options.usetotal === false ? undefined : (options.totalstr ?? "TOTAL"),
     };
   },
@@ -54,7 +54,7 @@ export const contingency = defineCommand({
   },
 });
 
-/** How often each two values meet, as `a`, `b` and `n`: as many as there are events, so that they stay in the database. */
+/** Counts of value pairs as `a`, `b` and `n`. There may be as many pairs as events, so they stay in the database. */
 function pairsOf(input: Relation, row: string, column: string): Sql | undefined {
   const [first, second] = [columnOf(input, row), columnOf(input, column)];
   if (first === undefined || second === undefined) return undefined;
@@ -67,7 +67,7 @@ function pairsOf(input: Relation, row: string, column: string): Sql | undefined 
   return sql`SELECT a, b, count(*) AS n FROM (${unrolled}) AS t WHERE b IS NOT NULL GROUP BY a, b`;
 }
 
-/** Rows of the pairs, of these columns and in their order: the numbers begin with `n`. */
+/** Queries the pairs. @param columns in order; names of numbers begin with `n` */
 async function rowsOfPairs(
   pairs: ResultCursor,
   select: Sql,
@@ -86,10 +86,10 @@ async function rowsOfPairs(
     order,
     kind: "report",
   };
-  return (await context.runOn(pairs, relation, maxValues * maxValues)).rows;
+  return (await context.runOn(pairs, relation, MAX_VALUES * MAX_VALUES)).rows;
 }
 
-/** The most frequent values of one side that together are as large a part of all as asked for. */
+/** The most frequent values of one side that together cover the requested share. */
 async function mostFrequent(
   pairs: ResultCursor,
   side: "a" | "b",
@@ -97,14 +97,14 @@ async function mostFrequent(
   context: SearchContext,
 ): Promise<string[]> {
   const sums = sql`SELECT ${identifier(side)} AS v, sum(n) AS n FROM ${pairs.from} AS p GROUP BY ${identifier(side)}`;
-  const most = sql`SELECT v, n, sum(n) OVER () AS "nAll" FROM (${sums}) AS s ORDER BY n DESC, v LIMIT CAST(${limit} AS BIGINT)`;
+  const top = sql`SELECT v, n, sum(n) OVER () AS "nAll" FROM (${sums}) AS s ORDER BY n DESC, v LIMIT CAST(${limit} AS BIGINT)`;
   const order = [
     { column: "n", direction: "DESC" },
     { column: "v", direction: "ASC" },
   ] as const;
   const values: string[] = [];
   let covered = 0;
-  for (const [value, times, all] of await rowsOfPairs(pairs, most, ["v", "n", "nAll"], order, context)) {
+  for (const [value, times, all] of await rowsOfPairs(pairs, top, ["v", "n", "nAll"], order, context)) {
     if (covered >= cover * Number(all)) break;
     values.push(String(value));
     covered += Number(times);
@@ -112,7 +112,7 @@ async function mostFrequent(
   return values;
 }
 
-/** A line for each value of the rows, with a count for each of the columns: as many as a million, made in slices. */
+/** The matrix, one line for each row value. Built in slices, because it may have a million cells. */
 async function linesOf(
   pairs: ResultCursor,
   rowValues: readonly string[],
@@ -120,17 +120,17 @@ async function linesOf(
   context: SearchContext,
 ): Promise<Line[]> {
   const counts = new Map(rowValues.map((value) => [value, new Map<string, number>()]));
-  const of = (values: readonly string[]) =>
+  const within = (values: readonly string[]) =>
     sql`IN (SELECT unnest(from_json(${jsonParameter(values)}, '["VARCHAR"]')))`;
-  const met = sql`SELECT a, b, n FROM ${pairs.from} AS p WHERE a ${of(rowValues)} AND b ${of(columnValues)}`;
+  const matching = sql`SELECT a, b, n FROM ${pairs.from} AS p WHERE a ${within(rowValues)} AND b ${within(columnValues)}`;
   const slices = new Slices();
-  for (const [row, column, times] of await rowsOfPairs(pairs, met, ["a", "b", "n"], [], context)) {
+  for (const [row, column, times] of await rowsOfPairs(pairs, matching, ["a", "b", "n"], [], context)) {
     counts.get(String(row))?.set(String(column), Number(times));
     if (slices.over) await slices.next();
   }
   const lines: Line[] = [];
-  for (const [value, met] of counts) {
-    lines.push([value, ...columnValues.map((other) => met.get(other) ?? 0)]);
+  for (const [value, matching] of counts) {
+    lines.push([value, ...columnValues.map((other) => matching.get(other) ?? 0)]);
     if (!slices.over) continue;
     await slices.next();
     context.throwIfOver();

@@ -1,4 +1,4 @@
-/** `convert`: values as numbers, and times as text. */
+/** `convert`: converts values to numbers, and times to text. */
 import { defineCommand } from "../command.ts";
 import { type Conversion, conversions, convert as convertValue } from "../eval/conversions.ts";
 import type { Value } from "../eval/value.ts";
@@ -9,7 +9,7 @@ import { text } from "../syntax/option-types.ts";
 
 interface Step {
   conversion: Conversion | "none";
-  /** Can have wildcards. */
+  /** May have wildcards. */
   field: string;
   as: string | undefined;
 }

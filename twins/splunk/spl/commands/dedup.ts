@@ -56,56 +56,56 @@ export const dedup = defineCommand({
     const row = rows.order.find(({ unique }) => unique);
     const isPlain = !keepempty && !keepevents && !consecutive;
     if (isPlain && row !== undefined && isLarge(rows)) {
-      return firstEvents(candidates, { keys, most, row: identifier(row.column) }, context);
+      return firstEvents(candidates, { keys, limit: most, row: identifier(row.column) }, context);
     }
-    const positioned = consecutive ? inRuns(candidates, keys) : inGroups(candidates, keys);
+    const positioned = consecutive ? withRunPosition(candidates, keys) : withGroupPosition(candidates, keys);
     const extra = sql`(${complete} AND "#position" > CAST(${most} AS BIGINT))`;
-    if (keepevents) return emptied(positioned, columns, extra);
+    if (keepevents) return blankExtras(positioned, columns, extra);
     const kept = filter(positioned, sql`NOT ${extra}`);
     if (!isLarge(rows) || deferredOf(kept) !== undefined) return project(kept, outputsOf(kept));
     return rowsWithKeys(rows, select(kept.select, [], kept.order, kept.kind).select);
   },
 });
 
-/** Kept rows that are named one by one, and those that are listed; a statement finds more of them itself. */
-const MOST_NAMED = 2_000;
-const MOST_LISTED = 50_000;
+/** Row numbers that go into a statement as literals, and as a list; beyond that, the statement runs the subquery itself. */
+const MAX_LITERAL_ROWS = 2_000;
+const MAX_LISTED_ROWS = 50_000;
 
 interface Firsts {
   keys: readonly Sql[];
-  most: number;
-  /** What tells each row from the others. */
+  limit: number;
+  /** Column with the row number. */
   row: Sql;
 }
 
 /**
- * The first events of each combination. There may be very many events and few of these: which ones they are is found by what they
- * are ordered by alone, and only then are the few read as a whole.
+ * The first events of each combination. Of very many events few may remain, so a first statement finds their numbers from keys and
+ * order keys alone; then only these events are read in full.
  */
 async function firstEvents(
   rows: Relation,
-  { keys, most, row }: Firsts,
+  { keys, limit: most, row }: Firsts,
   context: SearchContext,
 ): Promise<Relation> {
-  const found = most === 1 ? first(rows, keys, row) : firstOfMany(rows, keys, row, most);
+  const found = most === 1 ? firstRows(rows, keys, row) : firstRowsByPosition(rows, keys, row, most);
   const numbers = { name: "#row", column: "#row", type: "number", multi: false } as const;
   const kept = await context.run(
     { select: found, columns: [numbers], order: [], kind: "report" },
-    MOST_LISTED + 1,
+    MAX_LISTED_ROWS + 1,
   );
-  const named = kept.rows.map(([number]) => String(number));
-  const those = { ...rows, maxRows: named.length };
-  if (named.length <= MOST_NAMED) return filter(those, rowIn(row, named));
-  if (named.length > MOST_LISTED) return filter(rows, sql`${row} IN (${found})`);
-  const list = sql`SELECT unnest(from_json(${JSON.stringify(named.map(Number))}, '["BIGINT"]'))`;
-  return filter(those, sql`${row} IN (${list})`);
+  const rowNumbers = kept.rows.map(([number]) => String(number));
+  const bounded = { ...rows, maxRows: rowNumbers.length };
+  if (rowNumbers.length <= MAX_LITERAL_ROWS) return filter(bounded, rowIn(row, rowNumbers));
+  if (rowNumbers.length > MAX_LISTED_ROWS) return filter(rows, sql`${row} IN (${found})`);
+  const list = sql`SELECT unnest(from_json(${JSON.stringify(rowNumbers.map(Number))}, '["BIGINT"]'))`;
+  return filter(bounded, sql`${row} IN (${list})`);
 }
 
 /**
- * Of events in the order of their times, the first time of each combination is found before the first event at that time: it takes
- * longer to compare each event by all that it is ordered by than to look at the times twice.
+ * Row numbers of the first row of each combination. Events sorted by time are scanned twice, first for the earliest time of each
+ * combination, then for the first event at that time: this is faster than comparing all order keys of every event.
  */
-function first(rows: Relation, keys: readonly Sql[], row: Sql): Sql {
+function firstRows(rows: Relation, keys: readonly Sql[], row: Sql): Sql {
   const [time, number, ...others] = rows.order;
   const earliest = sql`SELECT arg_min(${row}, ${orderValue(rows.order) ?? row}) AS "#row" FROM (${rows.select}) AS r`;
   const by = sql`GROUP BY ${joined(keys, ", ")}`;
@@ -115,33 +115,33 @@ function first(rows: Relation, keys: readonly Sql[], row: Sql): Sql {
   const pairs = keys.map((key, index) => ({ key, name: identifier(`#key${index}`) }));
   const items = pairs.map(({ key, name }) => sql`${key} AS ${name}`);
   const agree = pairs.map(({ key, name }) => sql`r.${key} = k.${name}`);
-  const most = raw(time.direction === "ASC" ? "min" : "max");
-  const times = sql`SELECT ${joined(items, ", ")}, ${most}(${moment}) AS "#first" FROM (${rows.select}) AS r ${by}`;
+  const extreme = raw(time.direction === "ASC" ? "min" : "max");
+  const times = sql`SELECT ${joined(items, ", ")}, ${extreme}(${moment}) AS "#first" FROM (${rows.select}) AS r ${by}`;
   return sql`${earliest} SEMI JOIN (${times}) AS k ON r.${moment} = k."#first" AND ${joined(agree, " AND ")} ${by}`;
 }
 
-/** Whether rows are found by more than comparisons, so that to look for them twice takes longer than anything else. */
+/** Whether scanning the rows twice would cost more than it saves, because their conditions are expensive. */
 function isCostly(statement: Sql): boolean {
   return withNeededColumns(statement).texts.some((text) => costly.test(text));
 }
 
-/** How an event has written its time is looked up in its JSON where it is shown, which is not here. */
+/** Expensive functions. `json_extract_string(_source …)` is exempt: it only spells the time of events that are shown. */
 const costly =
   /\b(regexp_|json_(?!extract_string\(_source)|list_|string_|program\(|contains\(|instr\(|lambda\b|LIKE\b|TRY_CAST\b)/i;
 
-function firstOfMany(rows: Relation, keys: readonly Sql[], row: Sql, most: number): Sql {
-  const { select } = inGroups(rows, keys);
+function firstRowsByPosition(rows: Relation, keys: readonly Sql[], row: Sql, most: number): Sql {
+  const { select } = withGroupPosition(rows, keys);
   return sql`SELECT ${row} AS "#row" FROM (${select}) AS r WHERE "#position" <= CAST(${most} AS BIGINT)`;
 }
 
-/** With `#position`: how many rows with the same values there are up to this one. */
-function inGroups(rows: Relation, keys: readonly Sql[]): Relation {
+/** Adds `#position`: the row's position among those with the same values, from 1. */
+function withGroupPosition(rows: Relation, keys: readonly Sql[]): Relation {
   const position = sql`row_number() OVER (PARTITION BY ${joined(keys, ", ")} ${orderByClause(rows.order)})`;
   return withHiddenColumn(rows, "#position", position);
 }
 
-/** With `#position`: the same within the rows that follow each other. */
-function inRuns(rows: Relation, keys: readonly Sql[]): Relation {
+/** Adds `#position`, counted within runs of consecutive rows with the same values. */
+function withRunPosition(rows: Relation, keys: readonly Sql[]): Relation {
   const order = orderByClause(rows.order);
   const differs = keys.map((key) => sql`${key} IS DISTINCT FROM lag(${key}) OVER (${order})`);
   const begins = joined([sql`row_number() OVER (${order}) = 1`, ...differs], " OR ");
@@ -154,8 +154,8 @@ function inRuns(rows: Relation, keys: readonly Sql[]): Relation {
   return withHiddenColumn(runs, "#position", sql`row_number() OVER (PARTITION BY "#run" ${order})`);
 }
 
-/** All rows; those that are too many lose the values that make them so. */
-function emptied(rows: Relation, columns: readonly Column[], extra: Sql): Relation {
+/** Keeps all rows, but clears the key fields of surplus ones. */
+function blankExtras(rows: Relation, columns: readonly Column[], extra: Sql): Relation {
   const names = new Set(columns.map(({ name }) => name));
   const outputs = outputsOf(rows).map((output) => {
     if (!names.has(output.name)) return output;
@@ -171,7 +171,7 @@ function readOrder(reader: ArgumentReader): SortField[] {
   return fields;
 }
 
-/** `undefined` when one of the fields is in no row. */
+/** @returns `undefined` when no row has one of the fields */
 function keyColumns(rows: Relation, names: readonly string[]): Column[] | undefined {
   const columns = matchingNames(rows, names).map((name) => columnOf(rows, name));
   const known = columns.filter((column) => column !== undefined);

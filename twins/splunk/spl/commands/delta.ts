@@ -1,4 +1,4 @@
-/** `delta`: how much a field's value differs from that of a row before. */
+/** `delta`: the difference between a field's value and that of a preceding row. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { orderByClause } from "../relation/order-keys.ts";

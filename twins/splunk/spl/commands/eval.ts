@@ -1,4 +1,4 @@
-/** `eval`: fields that expressions compute, one after the other. */
+/** `eval`: sets fields to expressions, one after the other. */
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
@@ -27,22 +27,22 @@ export const evaluate = defineCommand({
   compile: ({ assignments }, input, context) => assign(input, assignments, context),
 });
 
-/** With commas between them. */
+/** Reads assignments separated by commas. */
 export function readAssignments(reader: ArgumentReader): Assignment[] {
   const assignments = [readAssignment(reader)];
   while (reader.symbol(",")) assignments.push(readAssignment(reader));
   return assignments;
 }
 
-/** The rows with the fields, set one after the other. */
+/** Applies assignments in order. */
 export async function assign(
   input: Relation,
   assignments: readonly Assignment[],
   context: SearchContext,
 ): Promise<Relation> {
   let relation = input;
-  for (const group of independent(assignments)) {
-    relation = await materializeIfDeep(await assigned(relation, group, context), context);
+  for (const group of groupIndependent(assignments)) {
+    relation = await materializeIfDeep(await assignGroup(relation, group, context), context);
   }
   return relation;
 }
@@ -55,18 +55,18 @@ export function readAssignment(reader: ArgumentReader): Assignment {
   return { field, expression: reader.expression() };
 }
 
-/** Assignments that do not read what others of their group assign: one SELECT for each group. */
-function independent(assignments: readonly Assignment[]): Assignment[][] {
+/** Groups assignments that do not depend on each other: each group becomes one SELECT. */
+function groupIndependent(assignments: readonly Assignment[]): Assignment[][] {
   const groups: Assignment[][] = [];
   let names = new Set<string>();
   for (const assignment of assignments) {
     const group = groups.at(-1);
     const reads = fieldsOf(assignment.expression);
-    const apart =
+    const startsGroup =
       hasFieldReference(assignment.field) ||
       names.has(assignment.field) ||
       [...reads].some((name) => names.has(name));
-    if (group === undefined || apart) {
+    if (group === undefined || startsGroup) {
       groups.push([assignment]);
       names = new Set();
     } else {
@@ -78,7 +78,7 @@ function independent(assignments: readonly Assignment[]): Assignment[][] {
   return groups.filter((group) => group.length > 0);
 }
 
-async function assigned(
+async function assignGroup(
   input: Relation,
   group: readonly Assignment[],
   context: SearchContext,
@@ -88,21 +88,25 @@ async function assigned(
     return assignByName(
       input,
       first.field,
-      shownAs(await compiled(first.expression, input, context)),
+      shownAs(await compileAssigned(first.expression, input, context)),
       context,
     );
   }
   const changes = new Map<string, Value | undefined>();
   for (const { field, expression } of group) {
-    const computed = await compiled(expression, input, context);
-    // A time stays a number, in all its digits.
+    const computed = await compileAssigned(expression, input, context);
+    // `_time` keeps its full precision.
     const value = field === "_time" ? computed : shownAs(computed);
     changes.set(field, value.isNull ? undefined : value);
   }
   return extend(input, changes);
 }
 
-async function compiled(expression: Expression, input: Relation, context: SearchContext): Promise<Value> {
+async function compileAssigned(
+  expression: Expression,
+  input: Relation,
+  context: SearchContext,
+): Promise<Value> {
   const value = await compileExpression(expression, input, context);
   if (value.type === "boolean" && !value.isNull) {
     throw new SplError(

@@ -1,4 +1,4 @@
-/** `eventstats`: aggregates of all rows, or of a row's group, in each row. */
+/** `eventstats`: adds aggregates of all rows, or of each row's group, to every row. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { deferredOf, joinPassthrough, passthroughNames } from "../relation/deferred-columns.ts";
@@ -14,7 +14,7 @@ import { aggregateOverWindow, rowNumber } from "../stats/window-aggregates.ts";
 import { readAggregates, readBy } from "../syntax/aggregates.ts";
 import { boolean, count } from "../syntax/option-types.ts";
 
-/** `limit` is taken, and adds and removes nothing. */
+/** `limit` is accepted and has no effect. */
 const optionTypes = { allnum: boolean, limit: count };
 
 export const eventstats = defineCommand({
@@ -36,7 +36,7 @@ export const eventstats = defineCommand({
     const groups = groupsOf(by, rows);
     const options = await siteOptions(rows, context, aggregations, { onlyNumbers });
     if (needsRowOrder(aggregations) || aggregations.some(({ call }) => call.name === "values")) {
-      return besides(rows, await groupRows(rows, groups, aggregations, groupSite(options)), groups);
+      return joinAggregates(rows, await groupRows(rows, groups, aggregations, groupSite(options)), groups);
     }
     const keys = groups.map(({ value }): Sql => value?.sql ?? raw("NULL"));
     const window = keys.length === 0 ? raw("()") : sql`(PARTITION BY ${joined(keys, ", ")})`;
@@ -46,10 +46,14 @@ export const eventstats = defineCommand({
 });
 
 /**
- * Each row with the aggregates of its group, which are made once: as those of a window lists take their room for each row, and DuckDB does
- * not end such work before it is done.
+ * Joins each row with the aggregates of its group. Not as window functions: lists would take memory for each row, and DuckDB cannot
+ * interrupt that computation.
  */
-function besides(rows: Relation, { select, aggregates }: GroupedRows, groups: readonly Group[]): Relation {
+function joinAggregates(
+  rows: Relation,
+  { select, aggregates }: GroupedRows,
+  groups: readonly Group[],
+): Relation {
   const late = deferredOf(rows);
   const names =
     late === undefined
@@ -58,11 +62,11 @@ function besides(rows: Relation, { select, aggregates }: GroupedRows, groups: re
   const added = aggregates.map(
     ({ value }, index) => sql`g.${value.sql} AS ${identifier(names[index] ?? "")}`,
   );
-  const same = groups.map(
+  const agreeing = groups.map(
     ({ value }, index) =>
       sql`${value === undefined ? raw("NULL") : sql`r.${value.sql}`} = g.${identifier(`#g${index}`)}`,
   );
-  const on = groups.length === 0 ? raw("true") : joined(same, " AND ");
+  const on = groups.length === 0 ? raw("true") : joined(agreeing, " AND ");
   const from = sql`SELECT r.*, ${joined(added, ", ")} FROM (${rows.select}) AS r LEFT JOIN (${select}) AS g ON ${on}`;
   const placed = late === undefined ? {} : { late: joinPassthrough(late, from, names) };
   const values = aggregates.map(

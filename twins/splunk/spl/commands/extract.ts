@@ -1,4 +1,4 @@
-/** `extract`: fields out of pairs of keys and values in `_raw`. */
+/** `extract`: extracts fields from key-value pairs in `_raw`. */
 
 import { sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
@@ -10,7 +10,7 @@ import { type KeyValueOptions, keyValues } from "../structured/key-values.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
 
-const pairsOf = defineRowFunction("splunk.extract", (input, options, firstOnly) => {
+const extractPairs = defineRowFunction("splunk.extract", (input, options, firstOnly) => {
   if (input === null || options === null) return null;
   const settings: KeyValueOptions = JSON.parse(options);
   const found = [...keyValues(input, settings)].map(([name, values]) => [
@@ -46,6 +46,6 @@ export const extract = defineCommand({
     const source = column.multi ? sql`${value}[1]` : value;
     const given = sql`CAST(${JSON.stringify(settings)} AS VARCHAR)`;
     const firstOnly = sql`CAST(${adds ? null : "first"} AS VARCHAR)`;
-    return withFoundFields(input, pairsOf(source, given, firstOnly), context, adds ? "both" : "before");
+    return withFoundFields(input, extractPairs(source, given, firstOnly), context, adds ? "both" : "before");
   },
 });

@@ -1,4 +1,4 @@
-/** `fieldformat`: how results show a field; its value stays what it is. */
+/** `fieldformat`: changes how results show a field, not its value. */
 import { defineCommand } from "../command.ts";
 import { fieldFormat } from "../eval/field-format.ts";
 import { outputsOf, project } from "../relation/relation.ts";

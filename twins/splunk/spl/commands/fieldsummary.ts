@@ -1,5 +1,5 @@
 /**
- * `fieldsummary`: a row of figures for each field.
+ * `fieldsummary`: a row of statistics for each field.
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.1/search-commands/fieldsummary
  */
 
@@ -13,7 +13,7 @@ import { numberOf, textOf } from "../relation/typed.ts";
 import { matchingColumns } from "../relation/wildcards.ts";
 import { count } from "../syntax/option-types.ts";
 
-const figures = [
+const statistics = [
   { name: "count", type: "number" },
   { name: "distinct_count", type: "number" },
   { name: "is_exact", type: "number" },
@@ -38,15 +38,15 @@ export const fieldsummary = defineCommand({
     const rows: ResultValue[][] = [];
     for (const column of columns) {
       const found = await summaryOf(column, input, maxvals, context);
-      // A field that no row has is none of the rows'.
+      // Fields without any value are left out.
       if (Number(found[0]) > 0) rows.push([column.name, ...found]);
     }
     const named = { name: "field", type: "text", multi: false } as const;
-    return relationOf({ fields: [named, ...figures.map((figure) => ({ ...figure, multi: false }))], rows });
+    return relationOf({ fields: [named, ...statistics.map((one) => ({ ...one, multi: false }))], rows });
   },
 });
 
-/** The figures of a field, in their order. */
+/** The statistics of a field, in the order of `statistics`. */
 async function summaryOf(
   column: Column,
   input: Relation,
@@ -71,7 +71,7 @@ async function summaryOf(
           FROM (SELECT v, n, c, (SELECT ${mean} FROM (${counted})) AS m FROM (${counted})))`;
   const relation: Relation = {
     select,
-    columns: figures.map(({ name, type }) => ({ name, column: name, type, multi: false })),
+    columns: statistics.map(({ name, type }) => ({ name, column: name, type, multi: false })),
     order: [],
     kind: "report",
   };

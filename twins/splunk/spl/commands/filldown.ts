@@ -1,4 +1,4 @@
-/** `filldown`: the last value before, where one is missing. */
+/** `filldown`: fills missing values with the last preceding one. */
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
@@ -21,38 +21,38 @@ export const filldown = defineCommand({
   kind: "stateful",
   parse: (reader) => ({ names: reader.fields() }),
   async compile({ names }, input, context) {
-    const asked = names.length === 0 ? input.columns : matchingColumns(input, names);
-    if (!isLarge(input)) return filled(input, asked);
+    const candidates = names.length === 0 ? input.columns : matchingColumns(input, names);
+    if (!isLarge(input)) return fillRows(input, candidates);
     const columns = await withGaps(
       input,
-      asked.filter(({ nonNull: present }) => !present),
+      candidates.filter(({ nonNull: present }) => !present),
       context,
     );
     const deferred = deferredOf(input);
     const isPlain = deferred?.passthrough.every((column) => column === ROW) ?? false;
-    return deferred !== undefined && isPlain && columns.length > FEW
-      ? filledLate(input, columns, deferred)
-      : filled(input, columns);
+    return deferred !== undefined && isPlain && columns.length > MAX_CARRIED_VALUES
+      ? fillDeferred(input, columns, deferred)
+      : fillRows(input, columns);
   },
 });
 
-/** The values of so many fields can be carried along; of more fields it is the numbers of the rows that have them. */
-const FEW = 3;
+/** Up to this many fields pass their values along; beyond it, the numbers of the rows that have the values. */
+const MAX_CARRIED_VALUES = 3;
 
-function filled(input: Relation, columns: readonly Column[]): Relation {
+function fillRows(input: Relation, columns: readonly Column[]): Relation {
   const changes = columns.map((column) => {
     const value = fieldValue(column);
-    return [column.name, { ...value, sql: lastOf(value.sql, input) }] as const;
+    return [column.name, { ...value, sql: lastValue(value.sql, input) }] as const;
   });
   return extend(input, new Map(changes));
 }
 
-/** The value of this row, or of the last one before that has any. */
-function lastOf(value: Sql, { order }: Relation): Sql {
+/** The value of this row, or of the last preceding row that has one. */
+function lastValue(value: Sql, { order }: Relation): Sql {
   return sql`last_value(${value} IGNORE NULLS) OVER (${orderByClause(order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`;
 }
 
-/** The fields that some rows have, and some have not. To look at all rows for those that have it is needed for these alone. */
+/** The fields that some rows have and others lack: only these need a window over all rows. */
 async function withGaps(
   input: Relation,
   columns: readonly Column[],
@@ -81,13 +81,13 @@ async function withGaps(
 }
 
 /**
- * For each event and field the event whose value it has: one number, however long the values are. Of the events that are shown, the
- * values are read there.
+ * Late materialization: finds for each event and field the number of the event that provides the value, which is small however long
+ * the values are. Values are read only for the events that are shown.
  */
-function filledLate(input: Relation, columns: readonly Column[], deferred: DeferredColumns): Relation {
+function fillDeferred(input: Relation, columns: readonly Column[], deferred: DeferredColumns): Relation {
   const row = identifier(ROW);
   const names = passthroughNames(deferred, columns.length);
-  // A window keeps all columns that it reads: so what it is to know of a value is found before.
+  // A window buffers all columns that it reads, so it gets row numbers instead of values.
   const own = columns.map(({ column }, index) => ({
     column: `#at${index}`,
     value: sql`CASE WHEN ${identifier(column)} IS NOT NULL THEN CAST(${row} AS INTEGER) END`,
@@ -95,20 +95,20 @@ function filledLate(input: Relation, columns: readonly Column[], deferred: Defer
   const marked = sql`SELECT ${columnsIfRead(own, [raw("*")])} FROM (${input.select}) AS r`;
   const places = own.map(({ column }, index) => ({
     column: names[index] ?? "",
-    value: lastOf(identifier(column), input),
+    value: lastValue(identifier(column), input),
   }));
   const placed = sql`SELECT ${columnsIfRead(places, [raw("*")])} FROM (${marked}) AS r`;
   const hidden = [...deferred.passthrough, ...names].map((column) => ({ column, value: identifier(column) }));
   const result = input.columns.map((column) => {
     const index = columns.indexOf(column);
-    return { ...column, index, column: index < 0 ? column.column : otherName(column, input) };
+    return { ...column, index, column: index < 0 ? column.column : unusedColumn(column, input) };
   });
-  const whole = result.map(({ column, index }) => {
+  const values = result.map(({ column, index }) => {
     const value = identifier(columns[index]?.column ?? column);
-    return { column, value: index < 0 ? value : lastOf(value, input) };
+    return { column, value: index < 0 ? value : lastValue(value, input) };
   });
   const keys = input.order.map(({ column }) => identifier(column));
-  const of = sql`SELECT ${columnsIfRead([...whole, ...hidden], keys)} FROM (${placed}) AS r`;
+  const of = sql`SELECT ${columnsIfRead([...values, ...hidden], keys)} FROM (${placed}) AS r`;
   const select = (found: Sql) => {
     const sources = unusedName("#sources", deferred.select(found));
     const passthrough = passthroughItems(deferred).map(({ value }) => value);
@@ -137,8 +137,8 @@ function filledLate(input: Relation, columns: readonly Column[], deferred: Defer
   };
 }
 
-/** So that who finds the events, and needs the field as it was, has no use for the filled one. */
-function otherName({ column }: Column, { columns }: Relation): string {
+/** A new column name: unread columns are pruned by name, and inner SELECTs still read the unfilled column under the old one. */
+function unusedColumn({ column }: Column, { columns }: Relation): string {
   const taken = new Set(columns.map((one) => one.column.toLowerCase()));
   let name = column;
   while (taken.has(name.toLowerCase())) name += "~";

@@ -1,4 +1,4 @@
-/** `fillnull`: a value where one is missing. */
+/** `fillnull`: replaces missing values by a constant. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { constant, unifyTypes, type Value } from "../eval/value.ts";
@@ -16,12 +16,12 @@ export const fillnull = defineCommand({
   },
   compile({ names, value }, input) {
     const filled = names.length === 0 ? input.columns.map(({ name }) => name) : matchingNames(input, names);
-    return extend(input, new Map(filled.map((name) => [name, filledWith(input, name, value)])));
+    return extend(input, new Map(filled.map((name) => [name, fillValue(input, name, value)])));
   },
 });
 
-/** A number column stays one when the value is a number. */
-function filledWith(input: Relation, name: string, value: string): Value {
+/** The field with missing values filled. A numeric column stays numeric if the value is a number. */
+function fillValue(input: Relation, name: string, value: string): Value {
   const column = columnOf(input, name);
   if (column === undefined) return constant(value);
   const isNumber = column.type === "number" && /^-?\d+(\.\d+)?$/.test(value);

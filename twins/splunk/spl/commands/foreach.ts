@@ -1,4 +1,4 @@
-/** `foreach`: commands repeated for each field, each value, or each element of a JSON array. */
+/** `foreach`: repeats commands for each field, each value, or each element of a JSON array. */
 import { defineCommand } from "../command.ts";
 import { eachElement } from "../foreach/each-element.ts";
 import { eachField } from "../foreach/each-field.ts";

@@ -1,4 +1,4 @@
-/** `format`: the rows as one search expression. */
+/** `format`: turns the rows into one search expression. */
 import { defineCommand } from "../command.ts";
 import { relationOf } from "../relation/rows.ts";
 import { defaultFormat, formatRows, type SearchFormat } from "../search/format-rows.ts";
@@ -28,12 +28,12 @@ export const format = defineCommand({
   },
 });
 
-/** One row, whose `search` takes the place of a subsearch. */
+/** One row with the field `search`, which replaces the subsearch. */
 export function searchRow(search: string) {
   return relationOf({ fields: [{ name: "search", type: "text", multi: false }], rows: [[search]] });
 }
 
-/** All six, or none. */
+/** Reads all six separators, or none. */
 function readParts(reader: ArgumentReader): Partial<SearchFormat> {
   const parts: string[] = [];
   while (reader.peek().type === "string") parts.push(reader.text("a separator"));

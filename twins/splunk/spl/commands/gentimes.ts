@@ -1,4 +1,4 @@
-/** `gentimes`: rows for spans of time, one after the other. */
+/** `gentimes`: generates one row for each span of time. */
 import { floorTo, plus } from "@offhook/log-store/dates/calendar";
 import type { TimeZone } from "@offhook/log-store/dates/time-zone";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
@@ -20,7 +20,7 @@ interface Increment {
 
 const units = lookupTable<Increment["unit"]>({ d: "day", h: "hour", m: "minute", s: "second" });
 
-/** `6h`; days unless it says otherwise. */
+/** `6h`; the default unit is days. */
 const increment: OptionType<Increment> = {
   expected: "integer with s, m, h or d",
   read(value) {
@@ -48,11 +48,11 @@ export const gentimes = defineCommand({
   compile({ start, end, step }, _, { nowMs, timeZone }) {
     const zone = zoneOf(timeZone);
     const moment = (given: string) => localMoment(given, nowMs, zone);
-    return relationOf({ fields, rows: spans(moment(start), moment(end), step, zone) });
+    return relationOf({ fields, rows: spanRows(moment(start), moment(end), step, zone) });
   },
 });
 
-/** `10/25/2026:07:30:00`, a date (its year may be two digits), or a number of days from today's midnight. @returns what local clocks show */
+/** Reads `10/25/2026:07:30:00`, a date (its year may have two digits), or days relative to today's midnight. @returns local milliseconds */
 function localMoment(given: string, nowMs: number, zone: TimeZone): number {
   if (/^[+-]?\d{1,6}$/.test(given)) {
     return plus(floorTo(nowMs + zone.offsetAt(nowMs), "day"), Number(given), "day");
@@ -67,8 +67,8 @@ function localMoment(given: string, nowMs: number, zone: TimeZone): number {
   return seconds * 1000 + zone.offsetAt(seconds * 1000);
 }
 
-/** Each ends a second before the next begins. */
-function spans(from: number, to: number, { count, unit }: Increment, zone: TimeZone) {
+/** Each span ends a second before the next begins. */
+function spanRows(from: number, to: number, { count, unit }: Increment, zone: TimeZone) {
   const rows: (string | number | null)[][] = [];
   for (let at = from; at < to; ) {
     if (rows.length >= MAX_ROWS)
@@ -76,12 +76,12 @@ function spans(from: number, to: number, { count, unit }: Increment, zone: TimeZ
     const next = plus(at, count, unit);
     const start = zone.toEpoch(at) / 1000;
     const end = zone.toEpoch(next) / 1000 - 1;
-    rows.push([start, human(start, zone), end, human(end, zone)]);
+    rows.push([start, formatHuman(start, zone), end, formatHuman(end, zone)]);
     at = next;
   }
   return rows;
 }
 
-function human(seconds: number, zone: TimeZone): string | null {
+function formatHuman(seconds: number, zone: TimeZone): string | null {
   return formatTime(seconds, "%a %b %e %H:%M:%S %Y", zone) ?? null;
 }

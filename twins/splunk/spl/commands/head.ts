@@ -1,4 +1,4 @@
-/** `head`: the first rows, or those before the first for which an expression is false. */
+/** `head`: the first rows, or those before an expression turns false. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
@@ -35,12 +35,12 @@ export const head = defineCommand({
       throw commandError("head", "The argument must be a boolean expression.", "run");
     }
     const goesOn = sql`coalesce(${isNull ? raw("NULL") : value}, CAST(${keepNull} AS BOOLEAN))`;
-    return upTo(first, sql`NOT ${goesOn}`, keepLast ? "with it" : "without it");
+    return takeUntil(first, sql`NOT ${goesOn}`, keepLast ? "with it" : "without it");
   },
 });
 
-/** The rows before the first for which `ends` is true. No row is numbered: those before it are known by their order keys. */
-function upTo(input: Relation, ends: Sql, last: "with it" | "without it"): Relation {
+/** The rows before the first one that meets `ends`. Compares order keys, which spares numbering the rows. */
+function takeUntil(input: Relation, ends: Sql, last: "with it" | "without it"): Relation {
   const keys = input.order.map(
     ({ column }, index) => sql`${identifier(column)} AS ${identifier(`#end${index}`)}`,
   );
@@ -51,26 +51,26 @@ function upTo(input: Relation, ends: Sql, last: "with it" | "without it"): Relat
     ),
     " AND ",
   );
-  const isBefore = precedes(input.order);
-  const kept = last === "with it" ? sql`(${isBefore} OR (${isEnd}))` : isBefore;
-  const from = sql`SELECT * FROM (${input.select}) AS r LEFT JOIN (${end}) AS e ON TRUE WHERE "#ends" IS NULL OR ${kept}`;
+  const isBefore = comesBefore(input.order);
+  const condition = last === "with it" ? sql`(${isBefore} OR (${isEnd}))` : isBefore;
+  const from = sql`SELECT * FROM (${input.select}) AS r LEFT JOIN (${end}) AS e ON TRUE WHERE "#ends" IS NULL OR ${condition}`;
   return project({ ...input, select: from }, outputsOf(input));
 }
 
-/** Whether a row comes before that whose keys are `#end0`, `#end1`, … */
-function precedes(order: readonly OrderKey[]): Sql {
+/** The condition that a row sorts before the row with keys `#end0`, `#end1`, … */
+function comesBefore(order: readonly OrderKey[]): Sql {
   const cases = order.map((key, index) => {
     const same = order
       .slice(0, index)
       .map(
         ({ column }, place) => sql`${identifier(column)} IS NOT DISTINCT FROM ${identifier(`#end${place}`)}`,
       );
-    return sql`(${joined([...same, isLess(key, index)], " AND ")})`;
+    return sql`(${joined([...same, sortsBefore(key, index)], " AND ")})`;
   });
   return sql`(${joined(cases, " OR ")})`;
 }
 
-function isLess({ column, direction, nulls }: OrderKey, index: number): Sql {
+function sortsBefore({ column, direction, nulls }: OrderKey, index: number): Sql {
   const mine = identifier(column);
   const other = identifier(`#end${index}`);
   const [earlier, later] = nulls === "first" ? [mine, other] : [other, mine];
@@ -84,7 +84,7 @@ function readExpression(reader: ArgumentReader) {
   const { type, text } = reader.peek();
   if (type === "end" || (type === "word" && /^\d+$/.test(text))) return undefined;
   const expression = reader.expression();
-  // A field holds no truth value, and neither does a text or a number.
+  // None of these can be a boolean.
   if (["field", "string", "number"].includes(expression.node)) {
     reader.fail("The argument must be a positive number or a boolean expression.");
   }

@@ -7,8 +7,8 @@ import { searchCondition } from "../search/search-rows.ts";
 import { lookupRelation } from "../sources/dataset.ts";
 import { boolean, count } from "../syntax/option-types.ts";
 
-/** What `max` is when nobody says. */
-const MAX = 1_000_000_000;
+/** Default of `max`. */
+const UNLIMITED = 1_000_000_000;
 
 export const inputlookup = defineCommand({
   name: "inputlookup",
@@ -19,7 +19,7 @@ export const inputlookup = defineCommand({
     const name = reader.text("the name of a lookup table");
     const options = { ...before, ...reader.options(optionTypes) };
     const condition = reader.keyword("where") ? reader.searchExpression() : undefined;
-    const { append = false, start = 0, max = MAX, strict = false } = options;
+    const { append = false, start = 0, max = UNLIMITED, strict = false } = options;
     return { name, append, start, max, strict, condition };
   },
   async compile({ name, append, start, max, strict, condition }, input, context) {
@@ -34,7 +34,7 @@ export const inputlookup = defineCommand({
     const table = await lookupRelation("inputlookup", name, context);
     const found =
       condition === undefined ? table : filter(table, await searchCondition(condition, table, context));
-    const taken = start === 0 && max === MAX ? found : limit(found, max, start);
+    const taken = start === 0 && max === UNLIMITED ? found : limit(found, max, start);
     return append && input !== noRows ? concat(input, taken) : taken;
   },
 });

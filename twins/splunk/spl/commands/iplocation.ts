@@ -1,5 +1,5 @@
 /**
- * `iplocation`: where an address is, as far as a database of countries knows: the fields of cities, regions and coordinates are empty.
+ * `iplocation`: the location of an address. The twin's database has countries only; city, region and coordinates stay empty.
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/iplocation
  */
 import { raw, sql } from "@offhook/log-store/sql";
@@ -15,7 +15,7 @@ import { text as anyText, boolean } from "../syntax/option-types.ts";
 const FIELDS = ["City", "Country", "Region", "lat", "lon"];
 const ALL_FIELDS = [...FIELDS, "Continent", "MetroCode", "Timezone"];
 
-/** `code` is the default's other name. */
+/** `code` is an alias of the default. */
 const language: OptionType<string> = {
   expected: "language",
   read(given) {
@@ -60,12 +60,12 @@ export const iplocation = defineCommand({
       `${prefix}${name}`,
       name === "Country" ? text(country) : text(sql`CASE WHEN ${country} IS NOT NULL THEN '' END`),
     ]);
-    return extend(input, new Map(found.map(([name, value]) => [name, orElse(value, input, name)])));
+    return extend(input, new Map(found.map(([name, value]) => [name, orExisting(value, input, name)])));
   },
 });
 
-/** The value, or the field's own where there is none: an address without a location changes nothing. */
-function orElse(value: Value, input: Relation, name: string): Value {
+/** The value, or the existing field's value when NULL: an address without a location changes nothing. */
+function orExisting(value: Value, input: Relation, name: string): Value {
   const column = columnOf(input, name);
   if (column === undefined) return value;
   const { type, multi, sql: both } = unifyTypes([value, fieldValue(column)]);

@@ -1,4 +1,4 @@
-/** `join`: the fields of a subsearch's rows that agree with a row in given fields. One hash join, in SQL. */
+/** `join`: adds the fields of a subsearch's rows that agree in given fields. Compiles to one hash join. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -23,15 +23,15 @@ import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
 
 interface Arguments {
   type: "inner" | "left";
-  /** Which of the subsearch's rows a row can be joined with by time. */
+  /** Which of the subsearch's rows match by time. */
   time: "any" | "earlier" | "later";
   overwrite: boolean;
-  /** Rows of the subsearch for each row; 0: all. */
+  /** Matches for each row; 0: all. */
   max: number;
-  /** Prefixes of the fields' names. */
+  /** Prefixes of field names. */
   left: string | undefined;
   right: string | undefined;
-  /** `undefined`: those that both have. */
+  /** `undefined`: the fields common to both sides. */
   equal: readonly Pair[] | undefined;
   dataset: Dataset;
 }
@@ -76,17 +76,19 @@ export const join = defineCommand({
   async compile(args, input, context) {
     const { dataset, time, max } = args;
     const found = await subsearchRows(await datasetRelation("join", dataset, context), context);
-    if (!("rows" in found)) return joinedRows(args, input, found);
+    if (!("rows" in found)) return joinRows(args, input, found);
     const equal = args.equal ?? commonFields(input, relationOf({ ...found, rows: [] }));
     const first = time === "any" ? firstOfEach(found, equal, max) : undefined;
-    return joinedRows({ ...args, equal }, input, relationOf(first ?? found), first !== undefined);
+    return joinRows({ ...args, equal }, input, relationOf(first ?? found), {
+      isLimited: first !== undefined,
+    });
   },
 });
 
-/** Columns of a report that is better run once than counted first and run again. */
+/** A report of at most this many columns is fetched at once, rather than counted first and run again. */
 const FEW_COLUMNS = 8;
 
-/** What is joined with: in SQL, or run already where that costs less. */
+/** The subsearch's rows: in SQL, or already fetched where that is cheaper. */
 async function subsearchRows(found: Relation, context: SearchContext): Promise<Relation | Rows> {
   const max = context.limits.joinMaxRows;
   if (found.kind === "events" || found.columns.length > FEW_COLUMNS)
@@ -96,7 +98,7 @@ async function subsearchRows(found: Relation, context: SearchContext): Promise<R
   return rows;
 }
 
-/** As many rows of each key as one row is joined with at most; `undefined` where that is for SQL to tell. */
+/** The first `max` rows of each key; `undefined` when SQL has to find them. */
 function firstOfEach({ fields, rows }: Rows, equal: readonly Pair[], max: number): Rows | undefined {
   const places = equal.map(({ right }) => fields.findIndex(({ name }) => name === right));
   if (max === 0 || places.some((place) => place < 0 || fields[place]?.multi)) return undefined;
@@ -120,7 +122,7 @@ const optionTypes = {
   right: text,
 };
 
-/** Options and fields, in any order. */
+/** Reads options and fields, in any order. */
 function readOptions(reader: ArgumentReader) {
   const names: string[] = [];
   let options = reader.options(optionTypes);
@@ -161,62 +163,67 @@ const value = (index: number) => identifier(`#value${index}`);
 const position = identifier("#position");
 const moment = identifier("#moment");
 
-/** @param areFirst whether no more rows of each key are there than a row is joined with */
-function joinedRows(args: Arguments, input: Relation, found: Relation, areFirst = false): Relation {
+/** @param isLimited whether `found` has at most `max` rows for each key already */
+function joinRows(
+  args: Arguments,
+  input: Relation,
+  found: Relation,
+  { isLimited }: { isLimited: boolean } = { isLimited: false },
+): Relation {
   const { type, time, max, equal = commonFields(input, found) } = args;
   const keys = equal.map(({ left, right }) => [columnOf(input, left), columnOf(found, right)] as const);
   const known = keys.flatMap(([left, right]) => (left && right ? [comparable(left, right)] : []));
-  const outputs = joinedOutputs(args, input, found, equal);
+  const outputs = joinOutputs(args, input, found, equal);
   if (known.length < keys.length || keys.length === 0) {
-    // Nothing can agree: without a field in common every row would agree with every other, which is no join.
-    const rows = select(withoutMatch(input, found), outputs, input.order, input.kind);
+    // Without common fields no row matches; a join on nothing would match every pair.
+    const rows = select(withNulls(input, found), outputs, input.order, input.kind);
     return type === "inner" ? filter(rows, raw("false")) : rows;
   }
   const byTime = time !== "any";
   const rows = byTime ? withRowNumber(input) : input;
-  const matches = matchesOf(
-    found,
-    known.map(({ right }) => right),
-    byTime ? 0 : max,
-    areFirst,
-  );
+  const right = known.map((pair) => pair.right);
+  const matches = matchesOf(found, right, { max: byTime ? 0 : max, isLimited });
   const agree = joined(
     known.map(({ left }, index) => sql`${left} = s.${key(index)}`),
     " AND ",
   );
   const timed = byTime ? sql`${agree} AND ${timeCondition(rows, time)}` : agree;
-  const most =
+  const limitClause =
     byTime && max > 0
       ? sql`QUALIFY row_number() OVER (PARTITION BY r."#order0" ORDER BY s.${position}) <= CAST(${max} AS BIGINT)`
       : raw("");
   const kind = raw(type === "inner" ? "JOIN" : "LEFT JOIN");
   const last = `#match${rows.order.length}`;
-  const from = sql`SELECT r.*, s.*, s.${position} AS ${identifier(last)} FROM (${rows.select}) AS r ${kind} (${matches}) AS s ON ${timed} ${most}`;
+  const from = sql`SELECT r.*, s.*, s.${position} AS ${identifier(last)} FROM (${rows.select}) AS r ${kind} (${matches}) AS s ON ${timed} ${limitClause}`;
   const order = max === 1 ? rows.order : [...rows.order, { column: last, direction: "ASC" } as const];
   return select(from, outputs, order, input.kind);
 }
 
-/** Fields that both have; internal ones are not looked at. */
+/** Fields that both sides have, without internal ones. */
 function commonFields(input: Relation, found: Relation): Pair[] {
   return input.columns
     .filter(({ name }) => !name.startsWith("_") && columnOf(found, name) !== undefined)
     .map(({ name }) => ({ left: name, right: name }));
 }
 
-/** Numbers with numbers; else texts, or lists of texts. */
+/** Both sides in a common type: number, text, or list of texts. */
 function comparable(left: Column, right: Column): { left: Sql; right: Sql } {
   const [a, b] = [fieldValue(left), fieldValue(right)];
-  if (a.multi || b.multi) return { left: listed(a), right: listed(b) };
+  if (a.multi || b.multi) return { left: textList(a), right: textList(b) };
   if (a.type === "number" && b.type === "number") return { left: a.sql, right: b.sql };
   return { left: textOf(a), right: textOf(b) };
 }
 
-function listed(typed: Typed): Sql {
+function textList(typed: Typed): Sql {
   return listOf({ ...typed, type: "text", sql: textOf(typed) });
 }
 
-/** The subsearch's rows by what they are joined on: as many for each as there may be. */
-function matchesOf(found: Relation, keys: readonly Sql[], max: number, areFirst: boolean): Sql {
+/** The subsearch's rows with their join keys, at most `max` for each key. */
+function matchesOf(
+  found: Relation,
+  keys: readonly Sql[],
+  { max, isLimited }: { max: number; isLimited: boolean },
+): Sql {
   const time = columnOf(found, "_time");
   const items = [
     ...keys.map((expression, index) => sql`${expression} AS ${key(index)}`),
@@ -224,13 +231,13 @@ function matchesOf(found: Relation, keys: readonly Sql[], max: number, areFirst:
     sql`${time === undefined ? raw("CAST(NULL AS DOUBLE)") : numberOf(fieldValue(time))} AS ${moment}`,
   ];
   const place = found.order[0];
-  if (areFirst && place !== undefined) {
+  if (isLimited && place !== undefined) {
     return sql`SELECT ${joined(items, ", ")}, ${identifier(place.column)} AS ${position} FROM (${found.select}) AS r`;
   }
   const partition = max === 0 ? raw("") : sql`PARTITION BY ${joined([...keys], ", ")}`;
   const number = sql`row_number() OVER (${partition} ${orderByClause(found.order)}) AS ${position}`;
-  const most = max === 0 ? raw("") : sql`QUALIFY ${position} <= CAST(${max} AS BIGINT)`;
-  return sql`SELECT ${joined(items, ", ")}, ${number} FROM (${found.select}) AS r ${most}`;
+  const limitClause = max === 0 ? raw("") : sql`QUALIFY ${position} <= CAST(${max} AS BIGINT)`;
+  return sql`SELECT ${joined(items, ", ")}, ${number} FROM (${found.select}) AS r ${limitClause}`;
 }
 
 function timeCondition(rows: Relation, time: "earlier" | "later"): Sql {
@@ -239,8 +246,8 @@ function timeCondition(rows: Relation, time: "earlier" | "later"): Sql {
   return sql`s.${moment} ${raw(time === "earlier" ? "<=" : ">=")} ${numberOf(fieldValue(column))}`;
 }
 
-/** The input with the other's columns, all of them missing. */
-function withoutMatch(input: Relation, found: Relation): Sql {
+/** The input with NULL for all columns of the other side. */
+function withNulls(input: Relation, found: Relation): Sql {
   const nothing = found.columns.map(
     ({ type, multi }, index) =>
       sql`CAST(NULL AS ${raw(`${type === "text" ? "VARCHAR" : "DOUBLE"}${multi ? "[]" : ""}`)}) AS ${value(index)}`,
@@ -248,7 +255,7 @@ function withoutMatch(input: Relation, found: Relation): Sql {
   return sql`SELECT ${joined([raw("r.*"), ...nothing], ", ")} FROM (${input.select}) AS r`;
 }
 
-function joinedOutputs(
+function joinOutputs(
   { overwrite, left, right }: Arguments,
   input: Relation,
   found: Relation,
@@ -269,14 +276,17 @@ function joinedOutputs(
     const own = outputs.get(name);
     if (own === undefined) outputs.set(name, { name, value: other });
     else if (!same.has(name)) {
-      outputs.set(name, { ...own, value: overwrite ? firstOf(other, own.value) : firstOf(own.value, other) });
+      outputs.set(name, {
+        ...own,
+        value: overwrite ? coalesce(other, own.value) : coalesce(own.value, other),
+      });
     }
   });
   return [...outputs.values()];
 }
 
-/** The first that is there. */
-function firstOf(first: Typed, second: Typed): Typed {
+/** The first value that is not NULL. */
+function coalesce(first: Typed, second: Typed): Typed {
   const type = first.type === "number" && second.type === "number" ? "number" : "text";
   const multi = first.multi || second.multi;
   return {

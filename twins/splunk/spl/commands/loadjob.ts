@@ -1,4 +1,4 @@
-/** `loadjob`: what a job has found. */
+/** `loadjob`: the results of an earlier job. */
 import { defineCommand } from "../command.ts";
 import { relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";

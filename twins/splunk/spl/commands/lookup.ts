@@ -1,4 +1,4 @@
-/** `lookup`: fields of the rows of a table that agree with a row's values. */
+/** `lookup`: adds fields from the matching rows of a lookup table. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { LookupDefinition, LookupTable } from "../context/knowledge.ts";
@@ -11,14 +11,14 @@ import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, text } from "../syntax/option-types.ts";
 
-/** A field of the table, and the rows' field that goes with it. */
+/** A field of the table, and the corresponding field of the rows. */
 interface Pair {
   table: string;
   row: string;
 }
 
 interface Destination extends Pair {
-  /** OUTPUT, or OUTPUTNEW: what a row has already is not touched. */
+  /** OUTPUT overwrites; OUTPUTNEW fills missing values only. */
   mode: "overwrite" | "fill";
 }
 
@@ -57,9 +57,9 @@ export const lookup = defineCommand({
     }
     checkFields(name, table, keys, "source");
     checkFields(name, table, destinations, "destination");
-    const given = destinations.length > 0 ? destinations : otherFields(table, keys);
+    const given = destinations.length > 0 ? destinations : defaultOutputs(table, keys);
     if (given.length === 0) return input;
-    return withFields(input, { name, table, keys, given, timeField }, context);
+    return addFields(input, { name, table, keys, outputs: given, timeField }, context);
   },
 });
 
@@ -92,8 +92,8 @@ function checkFields(
   );
 }
 
-/** What is given when nobody says: all that the table has beside what it is looked up by. */
-function otherFields({ fields }: LookupTable, keys: readonly Pair[]): Destination[] {
+/** Without OUTPUT: all fields of the table except the keys. */
+function defaultOutputs({ fields }: LookupTable, keys: readonly Pair[]): Destination[] {
   return fields
     .filter(({ name }) => keys.every(({ table }) => table !== name) && !name.startsWith("_"))
     .map(({ name }) => ({ table: name, row: name, mode: "overwrite" }));
@@ -103,15 +103,15 @@ interface Plan {
   name: string;
   table: LookupTable;
   keys: readonly Pair[];
-  given: readonly Destination[];
+  outputs: readonly Destination[];
   timeField: string;
 }
 
-function withFields(input: Relation, plan: Plan, context: SearchContext): Relation {
-  const { name, table, keys, given, timeField } = plan;
+function addFields(input: Relation, plan: Plan, context: SearchContext): Relation {
+  const { name, table, keys, outputs: given, timeField } = plan;
   const columns = keys.map(({ row }) => columnOf(input, row));
   const values = columns.flatMap((column) => (column === undefined ? [] : [fieldValue(column)]));
-  if (values.length < keys.length) return withMissing(input, given);
+  if (values.length < keys.length) return addMissing(input, given);
   const wanted = {
     name,
     table,
@@ -122,12 +122,12 @@ function withFields(input: Relation, plan: Plan, context: SearchContext): Relati
   if (isExact(wanted) && values.every(({ multi }) => !multi)) {
     const folded = definition.caseSensitive === false;
     const texts = values.map((value) => (folded ? sql`lower(${textOf(value)})` : textOf(value)));
-    return joinedWith(input, texts, exactMatches(wanted), given, definition);
+    return joinMatches(input, texts, exactMatches(wanted), given, definition);
   }
-  const time = definition.timeField === undefined ? [] : [timeOfRows(renamedTime(input, timeField))];
+  const time = definition.timeField === undefined ? [] : [timeOfRows(renameTime(input, timeField))];
   const all = [...values, ...time];
   const found = comparedMatches(wanted, all, input, context);
-  return joinedWith(
+  return joinMatches(
     input,
     all.map((value) => value.sql),
     found,
@@ -136,25 +136,25 @@ function withFields(input: Relation, plan: Plan, context: SearchContext): Relati
   );
 }
 
-function renamedTime(input: Relation, timeField: string): Relation {
+function renameTime(input: Relation, timeField: string): Relation {
   if (timeField === "_time") return input;
   const column = columnOf(input, timeField);
   const others = input.columns.filter(({ name }) => name !== "_time");
   return { ...input, columns: column === undefined ? others : [...others, { ...column, name: "_time" }] };
 }
 
-/** No row has the values: new fields are there, without values. */
-function withMissing(input: Relation, given: readonly Destination[]): Relation {
+/** Adds the output fields without values, for rows that lack a key field altogether. */
+function addMissing(input: Relation, given: readonly Destination[]): Relation {
   const added = given.filter(({ row }) => columnOf(input, row) === undefined);
   return extend(input, new Map(added.map(({ row }) => [row, nullValue])));
 }
 
-/** One hash join on the values. */
-function joinedWith(
+/** Joins rows and matches by one hash join on the keys. */
+function joinMatches(
   input: Relation,
   values: readonly Sql[],
   found: LookedUp,
-  given: readonly Destination[],
+  destinations: readonly Destination[],
   definition: LookupDefinition,
 ): Relation {
   const names = values.map((_, index) => identifier(`#key${index}`));
@@ -162,21 +162,21 @@ function joinedWith(
   const asked = values.map((value) => sql`${value} IS NOT NULL`);
   const from = sql`SELECT r.*, s.*, ${joined(asked, " AND ")} AS "#asked" FROM (${input.select}) AS r LEFT JOIN (SELECT *, true AS "#hit" FROM (${found.select}) AS f) AS s ON ${joined(agree, " AND ")}`;
   const outputs = new Map(outputsOf(input).map((output) => [output.name, output]));
-  given.forEach(({ row, mode }, index) => {
+  destinations.forEach(({ row, mode }, index) => {
     const shape = found.values[index] ?? { type: "text", multi: false };
-    const value = filledUp({ ...shape, sql: identifier(`#value${index}`) }, definition);
+    const value = padMatches({ ...shape, sql: identifier(`#value${index}`) }, definition);
     const own = outputs.get(row);
     outputs.set(row, {
       ...own,
       name: row,
-      value: own === undefined ? value : together(own.value, value, mode),
+      value: own === undefined ? value : mergeOutput(own.value, value, mode),
     });
   });
   return select(from, [...outputs.values()], input.order, input.kind);
 }
 
-/** With what stands for matches that there are too few of. */
-function filledUp(value: Typed, { minMatches = 0, defaultMatch = "" }: LookupDefinition): Typed {
+/** Pads with `defaultMatch` up to `minMatches`. */
+function padMatches(value: Typed, { minMatches = 0, defaultMatch = "" }: LookupDefinition): Typed {
   if (minMatches <= 0) return value;
   const filler = sql`CAST(${defaultMatch} AS VARCHAR)`;
   const type = "text";
@@ -195,8 +195,8 @@ function filledUp(value: Typed, { minMatches = 0, defaultMatch = "" }: LookupDef
   return { type, multi: true, sql: sql`CASE WHEN "#asked" THEN ${full} END` };
 }
 
-/** OUTPUT replaces what a row that was looked up had, found or not; OUTPUTNEW fills what was missing. */
-function together(own: Typed, found: Typed, mode: Destination["mode"]): Typed {
+/** OUTPUT replaces the field of every row that was looked up, matched or not; OUTPUTNEW fills missing values. */
+function mergeOutput(own: Typed, found: Typed, mode: Destination["mode"]): Typed {
   const type = own.type === "number" && found.type === "number" ? "number" : "text";
   const multi = own.multi || found.multi;
   const [before, after] = [widen(own, { type, multi }), widen(found, { type, multi })];

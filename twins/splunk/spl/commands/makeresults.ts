@@ -1,4 +1,4 @@
-/** `makeresults`: rows out of nothing, or out of a text. */
+/** `makeresults`: generates rows, or reads them from inline data. */
 import { sql } from "@offhook/log-store/sql";
 import { SERVER_NAME } from "../../product.ts";
 import { defineCommand } from "../command.ts";
@@ -11,7 +11,7 @@ import { boolean, count, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
 import { isThisServer } from "./this-server.ts";
 
-/** Longest `data`. */
+/** Length of `data`. */
 const MAX_DATA_CHARACTERS = 29_999;
 
 const formats = ["csv", "json"] as const;
@@ -30,27 +30,27 @@ export const makeresults = defineCommand({
       data: text,
     });
     refuseUnserved(reader, "makeresults", options);
-    // splunkd takes what else is written without a word.
+    // splunkd silently ignores further arguments.
     reader.rest();
     const { format: written, data, splunk_server: server = "local", ...others } = options;
     if ((written === undefined) !== (data === undefined)) {
-      throw refused(
+      throw inlineDataError(
         "You must specify both 'format' and 'data' arguments for 'makeresults' to read inline data. ",
       );
     }
     const format = formats.find((known) => known === written);
     if (format === undefined && written !== undefined) {
-      throw refused(
+      throw inlineDataError(
         `An invalid 'format' was specified: ${written}. Valid 'format' options are 'csv' and 'json'.`,
       );
     }
     if (format !== undefined && Object.keys(others).length > 0) {
-      throw refused(
+      throw inlineDataError(
         "When 'makeresults' generates events from inline data, it does not allow arguments other than 'format' and 'data'.",
       );
     }
     if ((data?.length ?? 0) > MAX_DATA_CHARACTERS) {
-      throw refused(
+      throw inlineDataError(
         `You have reached the inline data character limit for 'makeresults'. Inlined data must be ${MAX_DATA_CHARACTERS} characters or less.`,
       );
     }
@@ -81,6 +81,6 @@ export const makeresults = defineCommand({
   },
 });
 
-function refused(message: string): SplError {
+function inlineDataError(message: string): SplError {
   return new SplError(`Error in 'MakeResultsProcessor': ${message}`);
 }

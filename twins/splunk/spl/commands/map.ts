@@ -1,4 +1,4 @@
-/** `map`: a search for each row. */
+/** `map`: runs a search for each row. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
@@ -11,7 +11,7 @@ import { SplError } from "../spl-error.ts";
 import { count, text } from "../syntax/option-types.ts";
 import { resolveTime } from "../time/resolve-time.ts";
 
-type Searched = { kind: "search"; text: string } | { kind: "saved"; name: string };
+type MappedSearch = { kind: "search"; text: string } | { kind: "saved"; name: string };
 
 const optionTypes = { maxsearches: count, search: text };
 
@@ -24,12 +24,12 @@ export const map = defineCommand({
     const saved =
       template === undefined && before.search === undefined ? reader.text("a search to run") : undefined;
     const { maxsearches = 10, search = template } = { ...before, ...reader.options(optionTypes) };
-    const searched: Searched =
+    const target: MappedSearch =
       search === undefined ? { kind: "saved", name: saved ?? "" } : { kind: "search", text: search };
-    return { maxSearches: maxsearches, searched };
+    return { maxSearches: maxsearches, searched: target };
   },
-  async compile({ maxSearches, searched }, input, context) {
-    const { template, within } = searchOf(searched, context);
+  async compile({ maxSearches, searched: target }, input, context) {
+    const { template, within } = resolveSearch(target, context);
     const given = await context.run(limit(input, maxSearches + 1), maxSearches + 1);
     if (given.rows.length > maxSearches) {
       const text = `The search result count (${input.maxRows ?? given.rows.length}) exceeds maximum (${maxSearches}), using max. To override it, set maxsearches appropriately.`;
@@ -41,8 +41,11 @@ export const map = defineCommand({
   },
 });
 
-/** The search, and what it runs in. */
-function searchOf(searched: Searched, context: SearchContext): { template: string; within: SearchContext } {
+/** The search and its context. */
+function resolveSearch(
+  searched: MappedSearch,
+  context: SearchContext,
+): { template: string; within: SearchContext } {
   if (searched.kind === "search") return { template: searched.text, within: context };
   const saved = context.knowledge.savedSearch(searched.name);
   if (saved === undefined) {
@@ -64,7 +67,7 @@ async function searchEach({ fields, rows }: Rows, template: string, context: Sea
     if (left === 0) break;
     const values = new Map(fields.map(({ name }, column) => [name, row[column] ?? null]));
     values.set("_serial_id", index + 1);
-    const relation: Relation = await compilePipeline(context.parse(filled(template, values)), context);
+    const relation: Relation = await compilePipeline(context.parse(substitute(template, values)), context);
     const found = await context.run(relation, left);
     left -= found.rows.length;
     results.push(found);
@@ -74,15 +77,15 @@ async function searchEach({ fields, rows }: Rows, template: string, context: Sea
 
 const variable = /\$([^\s$|"'=,()[\]]+)\$/y;
 
-/** `$name$` is the row's value; within quotes, its own quotes are escaped. */
-function filled(template: string, values: ReadonlyMap<string, ResultValue>): string {
+/** Replaces `$name$` by the row's value, escaped within quotes. */
+function substitute(template: string, values: ReadonlyMap<string, ResultValue>): string {
   let text = "";
   let quoted = false;
   for (let at = 0; at < template.length; ) {
     variable.lastIndex = at;
     const [whole, name] = variable.exec(template) ?? [];
     if (whole !== undefined && name !== undefined) {
-      const value = valueText(values, name);
+      const value = requireValue(values, name);
       text += quoted ? escapeQuotes(value) : value;
       at += whole.length;
       continue;
@@ -95,7 +98,7 @@ function filled(template: string, values: ReadonlyMap<string, ResultValue>): str
   return text;
 }
 
-function valueText(values: ReadonlyMap<string, ResultValue>, name: string): string {
+function requireValue(values: ReadonlyMap<string, ResultValue>, name: string): string {
   const value = values.get(name) ?? null;
   if (value === null) {
     throw new SplError(`Error in 'map': Did not find value for required attribute '${name}'.`, "run");

@@ -1,5 +1,5 @@
 /**
- * `metadata`: the hosts, sources or source types of indexes, with the times of their events.
+ * `metadata`: hosts, sources or source types of indexes, with the times of their events.
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/metadata
  */
 import { identifier, raw, sql } from "@offhook/log-store/sql";
@@ -30,7 +30,7 @@ export const metadata = defineCommand({
         refusal: () =>
           "The 'type' argument to 'metadata' must be one of the following: 'hosts', 'sources', or 'sourcetypes'.",
       },
-      // There may be several.
+      // May be repeated.
       index: { expected: "string", repeats: true, read: (name: string) => indexes.push(name) },
       splunk_server: text,
       splunk_server_group: text,

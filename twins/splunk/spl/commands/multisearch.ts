@@ -1,4 +1,4 @@
-/** `multisearch`: the events of several searches, the newest first. */
+/** `multisearch`: merges the events of several searches, newest first. */
 import { defineCommand } from "../command.ts";
 import { mergeByTime } from "../relation/union.ts";
 import type { Subsearch } from "../syntax/ast.ts";

@@ -1,4 +1,4 @@
-/** `mvcombine`: one row for those that agree in all fields but one, whose values it has. */
+/** `mvcombine`: combines rows that agree in all fields but one into a row with a multi-value. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import {
@@ -38,32 +38,37 @@ export const mvcombine = defineCommand({
     if (column === undefined) return input;
     const deferred = deferredOf(input);
     return deferred === undefined
-      ? grouped(input, column, delimiter)
-      : merged(input, column, delimiter, deferred);
+      ? combineAll(input, column, delimiter)
+      : combineDeferred(input, column, delimiter, deferred);
   },
 });
 
-/** All rows at once, by the fields that they are to agree in. */
-function grouped(input: Relation, column: Column, delimiter: string): Relation {
+/** Groups all rows by the other fields. */
+function combineAll(input: Relation, column: Column, delimiter: string): Relation {
   const rows = withRowNumber(input);
-  const all = valuesOf(column, fieldValue(column).sql, raw('"#order0"'));
-  const others = othersOf(input, column);
-  const from = sql`SELECT ${joined([...others, sql`${all} AS "#values"`, sql`min("#order0") AS "#order0"`], ", ")} FROM (${rows.select}) AS r GROUP BY ${grouping(others)}`;
-  return select(from, combined(input, column, delimiter, raw('"#values"')), rows.order, "report");
+  const all = collectValues(column, fieldValue(column).sql, raw('"#order0"'));
+  const others = otherColumns(input, column);
+  const from = sql`SELECT ${joined([...others, sql`${all} AS "#values"`, sql`min("#order0") AS "#order0"`], ", ")} FROM (${rows.select}) AS r GROUP BY ${groupByKeys(others)}`;
+  return select(from, combinedOutputs(input, column, delimiter, raw('"#values"')), rows.order, "report");
 }
 
 /**
- * Of very many events few agree with another, as a rule: which ones may is told by their texts alone. Only these are compared by all
- * fields, by a digest of them; the others stay as they are.
+ * For many events. Few of them usually agree with another, so a hash of their texts finds the candidates; only these are compared by
+ * a digest of all fields.
  */
-function merged(input: Relation, column: Column, delimiter: string, deferred: DeferredColumns): Relation {
+function combineDeferred(
+  input: Relation,
+  column: Column,
+  delimiter: string,
+  deferred: DeferredColumns,
+): Relation {
   const [values = "#values"] = passthroughNames(deferred, 1);
   const own = identifier(values);
   const row = identifier(ROW);
   const [marks, members, groups] = ["#marks", "#alike", "#groups"].map((name) =>
     unusedName(name, deferred.select(input.select)),
   ) as [Sql, Sql, Sql];
-  const others = othersOf(input, column);
+  const others = otherColumns(input, column);
   const compared = others.map((value) => ({ value, direction: "ASC" as const }));
   const digest = compared.length === 0 ? raw("0") : sql`md5_number(${sortValue(compared)})`;
   const told = columnOf(input, "_raw");
@@ -72,11 +77,11 @@ function merged(input: Relation, column: Column, delimiter: string, deferred: De
   const marked = sql`SELECT ${joined(names, ", ")}, hash(${mark}) AS "#mark" FROM (${input.select}) AS r`;
   const mayAgree = sql`SELECT * FROM ${marks} SEMI JOIN (SELECT "#mark" FROM ${marks} GROUP BY "#mark" HAVING count(*) > 1) AS s USING ("#mark")`;
   const digested = sql`SELECT ${row}, ${digest} AS "#digest", ${fieldValue(column).sql} AS "#value" FROM (${deferred.select(mayAgree)}) AS r`;
-  // What DuckDB is to leave out of `r` when nobody reads it stands beside these tables, not below them.
+  // `r` is joined beside these CTEs, not inside, so that DuckDB can skip its unread columns.
   const agreeing = sql`WITH ${marks} AS MATERIALIZED (SELECT *, row_number() OVER (${orderByClause(input.order)}) AS "#place" FROM (${marked}) AS r),
     ${members} AS MATERIALIZED (SELECT w.*, k."#place" FROM (${digested}) AS w JOIN ${marks} AS k ON w.${row} = k.${row}),
     ${groups} AS MATERIALIZED (SELECT "#digest", arg_min(${row}, "#place") AS "#first",
-      ${valuesOf(column, raw('"#value"'), raw('"#place"'))} AS "#values" FROM ${members} GROUP BY "#digest" HAVING count(*) > 1)
+      ${collectValues(column, raw('"#value"'), raw('"#place"'))} AS "#values" FROM ${members} GROUP BY "#digest" HAVING count(*) > 1)
     SELECT m.${row}, m."#isFirst", g."#values"
     FROM (SELECT a.${row}, a.${row} = g."#first" AS "#isFirst" FROM ${members} AS a JOIN ${groups} AS g ON a."#digest" = g."#digest") AS m
       LEFT JOIN ${groups} AS g ON m.${row} = g."#first"`;
@@ -84,27 +89,27 @@ function merged(input: Relation, column: Column, delimiter: string, deferred: De
     LEFT JOIN (${agreeing}) AS a ON r.${row} = a.${row} WHERE a.${row} IS NULL OR a."#isFirst"`;
   const rows = { ...input, select, deferred: joinPassthrough(deferred, select, [values]) };
   const list = sql`coalesce(${own}, ${listOf(fieldValue(column))})`;
-  return project(rows, combined(input, column, delimiter, list), "report");
+  return project(rows, combinedOutputs(input, column, delimiter, list), "report");
 }
 
-/** The values of several rows in one list. */
-function valuesOf({ multi }: Column, value: Sql, place: Sql): Sql {
+/** Collects the values of several rows in one list. */
+function collectValues({ multi }: Column, value: Sql, place: Sql): Sql {
   const list = sql`list(${value} ORDER BY ${place}) FILTER (${value} IS NOT NULL)`;
   return multi ? sql`flatten(${list})` : list;
 }
 
-function othersOf({ columns }: Relation, column: Column): Sql[] {
+function otherColumns({ columns }: Relation, column: Column): Sql[] {
   return columns.filter((other) => other !== column).map((other) => identifier(other.column));
 }
 
-function combined(input: Relation, { name, type }: Column, delimiter: string, values: Sql): Output[] {
+function combinedOutputs(input: Relation, { name, type }: Column, delimiter: string, values: Sql): Output[] {
   const value = { type, multi: true, sql: values } as const;
   return outputsOf(input).map((output) =>
     output.name === name ? { ...output, name, value, delimiter } : output,
   );
 }
 
-/** All rows are one group when there is no other field; without rows there is none. */
-function grouping(columns: readonly Sql[]): Sql {
+/** GROUP BY keys; a constant when there are none, which yields no group for no rows. */
+function groupByKeys(columns: readonly Sql[]): Sql {
   return columns.length === 0 ? sql`CAST(NULL AS INTEGER)` : joined(columns, ", ");
 }

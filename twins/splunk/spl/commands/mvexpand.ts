@@ -22,7 +22,7 @@ export const mvexpand = defineCommand({
     const value = fieldValue(column);
     if (!column.multi) return filter(input, sql`${value.sql} IS NOT NULL`);
     const values = limit === 0 ? value.sql : sql`${value.sql}[1:CAST(${limit} AS BIGINT)]`;
-    // There are more rows than there were.
+    // Expansion may exceed the former bound.
     const { maxRows: _, ...rows } = input;
     const position: OrderKey = { column: `#order${input.order.length}`, direction: "ASC" };
     const expanded: Relation = {

@@ -1,4 +1,4 @@
-/** `nomv`: the values of a field as one. */
+/** `nomv`: joins the values of a field into one. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { columnOf, extend, fieldValue } from "../relation/relation.ts";

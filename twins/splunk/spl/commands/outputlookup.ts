@@ -1,4 +1,4 @@
-/** `outputlookup`: the rows as a lookup table; they go on as they are. */
+/** `outputlookup`: writes the rows to a lookup table, and passes them on unchanged. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -8,8 +8,8 @@ import { commandError } from "../spl-error.ts";
 import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
 
-/** Rows of a table at most. */
-const MAX = 500_000;
+/** Rows of a lookup table. */
+const MAX_ROWS = 500_000;
 
 export const outputlookup = defineCommand({
   name: "outputlookup",
@@ -29,13 +29,13 @@ export const outputlookup = defineCommand({
       output_format: format = "splunk_sv_csv",
       allow_updates: mayUpdate = true,
     } = options;
-    const max = options.max === undefined || options.max === 0 ? MAX : options.max;
+    const max = options.max === undefined || options.max === 0 ? MAX_ROWS : options.max;
     return { name, append, createEmpty, overrideIfEmpty, keyField, format, mayUpdate, max };
   },
   async compile(args, input, context) {
-    const rows = await allRows(input, context);
+    const rows = await fetchRows(input, context);
     const { format, max } = args;
-    const written = tableOf({ ...rows, rows: rows.rows.slice(0, max) }, format);
+    const written = lookupRows({ ...rows, rows: rows.rows.slice(0, max) }, format);
     if (rows.rows.length === 0) await writeNothing(args, context);
     else if (args.keyField !== undefined && args.mayUpdate) {
       await replaceByKey(args.name, written, args.keyField, context);
@@ -58,14 +58,14 @@ const optionTypes = {
   output_format: oneOf("splunk_sv_csv", "splunk_mv_csv"),
 };
 
-async function allRows(input: Relation, context: SearchContext): Promise<Rows> {
-  const rows = await context.run(input, MAX + 1);
-  if (rows.rows.length <= MAX) return rows;
-  throw commandError("outputlookup", `A lookup table holds ${MAX} rows at most.`, "run");
+async function fetchRows(input: Relation, context: SearchContext): Promise<Rows> {
+  const rows = await context.run(input, MAX_ROWS + 1);
+  if (rows.rows.length <= MAX_ROWS) return rows;
+  throw commandError("outputlookup", `A lookup table holds ${MAX_ROWS} rows at most.`, "run");
 }
 
-/** Fields that are internal stay out of the table, but for the time and the key. */
-function tableOf({ fields, rows }: Rows, format: "splunk_sv_csv" | "splunk_mv_csv"): Rows {
+/** The rows to write, without internal fields other than `_time` and `_key`. */
+function lookupRows({ fields, rows }: Rows, format: "splunk_sv_csv" | "splunk_mv_csv"): Rows {
   const kept = fields.flatMap(({ name }, index) =>
     !name.startsWith("_") || name === "_time" || name === "_key" ? [index] : [],
   );
@@ -100,7 +100,7 @@ async function writeNothing(
   else await knowledge.removeLookup(name);
 }
 
-/** Rows of the table that have the key of a new one become it; other new ones come after them. */
+/** Updates the table's rows by key, and appends rows with new keys. */
 async function replaceByKey(
   name: string,
   written: Rows,

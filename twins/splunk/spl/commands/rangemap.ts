@@ -1,4 +1,4 @@
-/** `rangemap`: the names of the ranges that a field's number is in. */
+/** `rangemap`: names the ranges that a number lies in. */
 import { joined, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { text, type Value } from "../eval/value.ts";
@@ -40,7 +40,9 @@ export const rangemap = defineCommand({
     const value = column === undefined || ranges.length === 0 ? undefined : fieldValue(column);
     return extend(
       input,
-      new Map([["range", value === undefined ? constantText(otherwise) : named(value, ranges, otherwise)]]),
+      new Map([
+        ["range", value === undefined ? constantText(otherwise) : rangeNames(value, ranges, otherwise)],
+      ]),
     );
   },
 });
@@ -54,25 +56,25 @@ function readRange(reader: ArgumentReader, name: string, text: string): NumberRa
   return { name, from: Number(from), to: Number(to) };
 }
 
-/** Ranges that do not overlap give one name, others a multi-value. */
-function named(value: Value, ranges: readonly NumberRange[], otherwise: string): Value {
+/** The names of the matching ranges: a multi-value if ranges overlap. */
+function rangeNames(value: Value, ranges: readonly NumberRange[], otherwise: string): Value {
   const overlap = ranges.some((range, index) =>
     ranges.slice(index + 1).some((other) => range.from <= other.to && other.from <= range.to),
   );
-  return bindNumber(value, ranges, otherwise, overlap);
+  return rangeNamesSql(value, ranges, otherwise, overlap ? "all" : "one");
 }
 
-function bindNumber(
+function rangeNamesSql(
   value: Value,
   ranges: readonly NumberRange[],
   otherwise: string,
-  overlap: boolean,
+  which: "all" | "one",
 ): Value {
   const chosen = bindOnce(numberOf(value), (number) => {
     const tests = ranges.map(
       ({ name, from, to }) => sql`WHEN ${number} BETWEEN ${from} AND ${to} THEN CAST(${name} AS VARCHAR)`,
     );
-    if (!overlap) return sql`CASE ${joined(tests, " ")} ELSE CAST(${otherwise} AS VARCHAR) END`;
+    if (which === "one") return sql`CASE ${joined(tests, " ")} ELSE CAST(${otherwise} AS VARCHAR) END`;
     const names = joined(
       tests.map((test) => sql`CASE ${test} END`),
       ", ",
@@ -84,7 +86,7 @@ function bindNumber(
       (list) => sql`CASE WHEN len(${list}) > 0 THEN ${list} ELSE [CAST(${otherwise} AS VARCHAR)] END`,
     );
   });
-  return { ...text(chosen), multi: overlap };
+  return { ...text(chosen), multi: which === "all" };
 }
 
 function constantText(value: string): Value {

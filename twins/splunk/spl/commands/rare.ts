@@ -1,4 +1,4 @@
-/** `rare`: the values that are there least often. */
+/** `rare`: the least frequent values. */
 import { frequencyCommand } from "../stats/frequency.ts";
 
 export const rare = frequencyCommand("rare", [], "ASC");

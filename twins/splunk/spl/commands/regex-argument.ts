@@ -1,16 +1,16 @@
-/** The regular expressions that commands take. */
+/** Regular expressions as arguments of commands. */
 import { InvalidPattern, type Pattern, readPattern } from "../regex/pcre.ts";
 import { commandError, SplError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
-/** In quotes, or the rest of the arguments. */
+/** Reads a quoted text, or the rest of the arguments. */
 export function readRegexText(reader: ArgumentReader): string {
   const text = reader.peek().type === "string" ? reader.text("a regular expression") : reader.rest();
   if (text === "") reader.fail("The regular expression is missing.");
   return text;
 }
 
-/** @throws SplError of phase `run` in splunkd's words, which are other ones of `regex` than of `rex` */
+/** @throws SplError of phase `run`; splunkd words it differently for `regex` and `rex` */
 export function compileRegex(reader: ArgumentReader, text: string): Pattern {
   try {
     return readPattern(text);

@@ -1,4 +1,4 @@
-/** `regex`: the rows whose field a regular expression matches, or does not. */
+/** `regex`: filters rows by a regular expression on a field. */
 import { raw, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { anyOf } from "../eval/compare.ts";

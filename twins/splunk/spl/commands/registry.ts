@@ -1,4 +1,4 @@
-/** The commands of SPL by name: those served, and those of Splunk's reference that are not. */
+/** All commands of SPL by name: those that are served, and those of Splunk's reference that are not. */
 import type { Command } from "../command.ts";
 import { commandError, SplError } from "../spl-error.ts";
 import { accum } from "./accum.ts";
@@ -76,7 +76,7 @@ import { untable } from "./untable.ts";
 import { where } from "./where.ts";
 import { xyseries } from "./xyseries.ts";
 
-/** One line a command, in the order of their names. */
+/** Sorted by name. */
 export const commands: readonly Command[] = [
   accum,
   addcoltotals,
@@ -179,12 +179,12 @@ export const notServed: readonly string[] = [
 const byName = new Map(
   commands.flatMap((command) => [command.name, ...command.aliases].map((name) => [name, command] as const)),
 );
-const refused = new Set(notServed);
+const notServedNames = new Set(notServed);
 
-/** @param name in lower case @throws SplError when there is no such command, or it is not served */
+/** @param name in lower case @throws SplError when the command does not exist or is not served */
 export function findCommand(name: string): Command {
   const command = byName.get(name);
   if (command !== undefined) return command;
-  if (refused.has(name)) throw commandError(name, "This command is not served here.");
+  if (notServedNames.has(name)) throw commandError(name, "This command is not served here.");
   throw new SplError(`Unknown search command '${name}'.`);
 }

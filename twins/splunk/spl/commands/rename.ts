@@ -1,4 +1,4 @@
-/** `rename`: other names for fields, one pair after the other. */
+/** `rename`: renames fields, one pair after the other. */
 import { defineCommand } from "../command.ts";
 import { columnOf, extend, type Output, outputsOf, project, type Relation } from "../relation/relation.ts";
 import { countWildcards, fillWildcards, hasWildcard, wildcardMatch } from "../relation/wildcards.ts";
@@ -17,12 +17,12 @@ export const rename = defineCommand({
     for (reader.symbol(","); !reader.atEnd(); reader.symbol(",")) renamings.push(readRenaming(reader));
     return { renamings };
   },
-  compile: ({ renamings }, input) => renamings.reduce(renamed, input),
+  compile: ({ renamings }, input) => renamings.reduce(renameFields, input),
 });
 
 function readRenaming(reader: ArgumentReader): Renaming {
   const named = reader.field("a field to rename");
-  // `kb=`, as `PREFIX(kb=)` of `tstats` calls its field.
+  // `PREFIX(kb=)` of `tstats` names its field `kb=`.
   const from = reader.peek().start === reader.offset() && reader.symbol("=") ? `${named}=` : named;
   if (!reader.keyword("as", "to") && !readArrow(reader)) {
     reader.fail(`Usage: rename [old_name AS/TO/-> new_name]+.`);
@@ -47,8 +47,8 @@ function readArrow(reader: ArgumentReader): boolean {
   return isArrow;
 }
 
-/** A name that another field has already takes that field's place; when there is no field to rename, that field goes as well. */
-function renamed(input: Relation, { from, to }: Renaming): Relation {
+/** Renames a field, replacing any field of the new name. A field of the new name disappears even when there is nothing to rename. */
+function renameFields(input: Relation, { from, to }: Renaming): Relation {
   if (from === to) return input;
   const one = hasWildcard(from) ? undefined : columnOf(input, from);
   if (!hasWildcard(from) && one === undefined) return extend(input, new Map([[to, undefined]]));
@@ -64,16 +64,16 @@ function renamed(input: Relation, { from, to }: Renaming): Relation {
     if (name === undefined) return taken.has(output.name) ? [] : [withRenamedFormat(output, names)];
     return [{ ...withRenamedFormat(output, names), name }];
   });
-  return project(input, unique(outputs));
+  return project(input, lastOfEachName(outputs));
 }
 
-/** A field's format reads the fields by their new names. */
+/** Renames the fields that a field's format reads. */
 function withRenamedFormat(output: Output, names: ReadonlyMap<string, string>): Output {
   const { format } = output;
   return format === undefined ? output : { ...output, format: format.renameFields(names) };
 }
 
-/** Of fields that come to the same name, the last. */
-function unique(outputs: readonly Output[]): Output[] {
+/** When several fields get one name, the last one stays. */
+function lastOfEachName(outputs: readonly Output[]): Output[] {
   return [...new Map(outputs.map((output) => [output.name, output])).values()];
 }

@@ -1,4 +1,4 @@
-/** `replace`: whole values of fields by others, with wildcards. */
+/** `replace`: replaces whole values of fields, with wildcards. */
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { text, type Value } from "../eval/value.ts";
@@ -31,7 +31,7 @@ export const replace = defineCommand({
     const ranked = byPrecedence(replacements);
     const changes = columns
       .filter((column) => canMatch(column, replacements))
-      .map((column): [string, Value] => [column.name, replaced(fieldValue(column), ranked)]);
+      .map((column): [string, Value] => [column.name, replaceValue(fieldValue(column), ranked)]);
     return extend(input, new Map(changes));
   },
 });
@@ -48,7 +48,7 @@ function readReplacement(reader: ArgumentReader): Replacement {
   return { from, to };
 }
 
-/** Later ones without wildcards go before earlier ones, and both before those with wildcards, of which the fuller go first. */
+/** Sorts by precedence: exact ones first, the latest leading; then those with wildcards, the longest leading. */
 function byPrecedence(replacements: readonly Replacement[]): Replacement[] {
   const isExact = ({ from }: Replacement) => countWildcards(from) === 0;
   const length = ({ from }: Replacement) => from.replaceAll("*", "").length;
@@ -58,32 +58,32 @@ function byPrecedence(replacements: readonly Replacement[]): Replacement[] {
   return [...replacements.filter(isExact).reverse(), ...wild];
 }
 
-/** A number is never a word. */
+/** Whether any replacement can match: values of numeric columns are never words. */
 function canMatch({ type }: Column, replacements: readonly Replacement[]): boolean {
   return type === "text" || replacements.some(({ from }) => /^[*+\-.\deE]*$/.test(from));
 }
 
-function replaced(value: Value, replacements: readonly Replacement[]): Value {
+function replaceValue(value: Value, replacements: readonly Replacement[]): Value {
   const texts = textOf(value);
-  const one = (single: Sql) => bindOnce(single, (given) => chosen(given, replacements));
+  const one = (single: Sql) => bindOnce(single, (given) => replaceText(given, replacements));
   return { ...text(value.multi ? mapList(texts, one) : one(texts)), multi: value.multi, loose: true };
 }
 
-function chosen(given: Sql, replacements: readonly Replacement[]): Sql {
+function replaceText(given: Sql, replacements: readonly Replacement[]): Sql {
   const branches = replacements.map(({ from, to }) => {
     if (countWildcards(from) === 0) return sql`WHEN ${given} = ${from} THEN CAST(${to} AS VARCHAR)`;
-    const pattern = readPattern(`(?s)^${from.split("*").map(escaped).join("(.*)")}$`);
-    return sql`WHEN ${matchesSql(given, pattern)} THEN ${replaceSql(given, pattern, sql`NULL`, filled(to))}`;
+    const pattern = readPattern(`(?s)^${from.split("*").map(escapeRegex).join("(.*)")}$`);
+    return sql`WHEN ${matchesSql(given, pattern)} THEN ${replaceSql(given, pattern, sql`NULL`, backreferences(to))}`;
   });
   return sql`CASE ${joined(branches, " ")} ELSE ${given} END`;
 }
 
-function escaped(literal: string): string {
+function escapeRegex(literal: string): string {
   return literal.replace(/[\\^$.+?()[\]{}|/]/g, "\\$&");
 }
 
-/** What the wildcards have matched, in their order. */
-function filled(to: string): string {
+/** Turns each `*` into a backreference. */
+function backreferences(to: string): string {
   let group = 0;
   return to.replace(/[\\*]/g, (char) => (char === "*" ? `\\${++group}` : "\\\\"));
 }

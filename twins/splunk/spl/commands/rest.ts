@@ -1,4 +1,4 @@
-/** `rest`: the entries of a collection of the REST API as rows. */
+/** `rest`: the entries of a REST collection as rows. */
 import { sql } from "@offhook/log-store/sql";
 import { SERVER_NAME } from "../../product.ts";
 import { defineCommand } from "../command.ts";
@@ -56,7 +56,7 @@ export const rest = defineCommand({
 
 const optionTypes = { count, splunk_server: text, splunk_server_group: text, timeout: count };
 
-/** `/services/search/jobs?count=5`: symbols in it belong to it. */
+/** Reads `/services/search/jobs?count=5` up to the next blank, symbols included. */
 function readUri(reader: ArgumentReader): { path: string; query: string } {
   const { start } = reader.peek();
   let end = start;

@@ -1,4 +1,4 @@
-/** `return`: what a subsearch gives to the search around it. */
+/** `return`: passes values of a subsearch to the outer search. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
 import { limit } from "../relation/order.ts";
@@ -7,9 +7,9 @@ import { escapeQuotes } from "../search/format-rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { searchRow } from "./format.ts";
 
-interface Returned {
+interface ReturnedField {
   field: string;
-  /** What it is called in the search around; `undefined`: its value alone is meant. */
+  /** Name in the outer search; `undefined`: only the value is returned. */
   name: string | undefined;
 }
 
@@ -18,38 +18,38 @@ export const returns = defineCommand({
   kind: "report",
   parse(reader) {
     const most = /^\d{1,9}$/.test(reader.peek().text) ? reader.integer("a number of rows") : 1;
-    const returned: Returned[] = [];
+    const returned: ReturnedField[] = [];
     while (!reader.atEnd()) {
-      if (!reader.symbol(",")) returned.push(readReturned(reader));
+      if (!reader.symbol(",")) returned.push(readReturnedField(reader));
     }
     if (returned.length === 0) reader.fail("Usage: [count] attr, $attrval, alias=attr, ...");
     return { most, returned };
   },
   async compile({ most, returned }, input, context) {
-    return searchRow(returnedText(await context.run(limit(input, most), most), returned));
+    return searchRow(searchText(await context.run(limit(input, most), most), returned));
   },
 });
 
 /** `ip`, `src=ip` or `$ip`. */
-function readReturned(reader: ArgumentReader): Returned {
+function readReturnedField(reader: ArgumentReader): ReturnedField {
   const word = reader.field("a field to return");
   if (reader.symbol("=")) return { name: word, field: reader.field("a field to return") };
   return word.startsWith("$") ? { name: undefined, field: word.slice(1) } : { name: word, field: word };
 }
 
-/** Several rows are alternatives, each in parentheses. */
-function returnedText({ fields, rows }: Rows, returned: readonly Returned[]): string {
+/** Joins rows with OR, each in parentheses when there are several. */
+function searchText({ fields, rows }: Rows, returned: readonly ReturnedField[]): string {
   const texts = rows.flatMap((row) => {
     const terms = returned.flatMap(({ field, name }) => {
       const column = fields.findIndex((known) => known.name === field);
-      return termOf(row[column] ?? null, name);
+      return formatTerms(row[column] ?? null, name);
     });
     return terms.length === 0 ? [] : [terms.join(" ")];
   });
   return texts.length > 1 ? texts.map((text) => `(${text})`).join(" OR ") : texts.join("");
 }
 
-function termOf(value: ResultValue, name: string | undefined): string[] {
+function formatTerms(value: ResultValue, name: string | undefined): string[] {
   if (value === null) return [];
   const values = (Array.isArray(value) ? value : [value]).map(String);
   const terms = values.map((one) => (name === undefined ? one : `${name}="${escapeQuotes(one)}"`));

@@ -1,4 +1,4 @@
-/** `rex`: fields out of a text by the named groups of a regular expression, or the text itself changed as `sed` does. */
+/** `rex`: extracts fields by the named groups of a regular expression, or edits a field like `sed`. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { asList, text, unifyTypes, type Value } from "../eval/value.ts";
@@ -8,14 +8,14 @@ import { columnOf, extend, fieldValue, type Relation } from "../relation/relatio
 import { bindOnce, lambdaParameter, mapList, textOf } from "../relation/typed.ts";
 import { count, oneOf, text as textOption } from "../syntax/option-types.ts";
 import { compileRegex, readRegexText } from "./regex-argument.ts";
-import { editedSql, readSed, type SedEdit } from "./sed.ts";
+import { applyEdits, readSed, type SedEdit } from "./sed.ts";
 
 const optionTypes = { field: textOption, max_match: count, offset_field: textOption, mode: oneOf("sed") };
 
 interface Extraction {
   field: string;
   pattern: Pattern;
-  /** 0: every match. */
+  /** 0: unlimited. */
   maxMatch: number;
   offsetField: string | undefined;
 }
@@ -45,34 +45,38 @@ export const rex = defineCommand({
     const column = columnOf(input, args.field);
     if (column === undefined) return input;
     const value = fieldValue(column);
-    if (args.mode === "extract") return extracted(input, args, oneText(value));
+    if (args.mode === "extract") return extractFields(input, args, oneText(value));
     const texts = textOf(value);
     const edited = value.multi
-      ? mapList(texts, (one) => editedSql(one, args.edits))
-      : editedSql(texts, args.edits);
+      ? mapList(texts, (one) => applyEdits(one, args.edits))
+      : applyEdits(texts, args.edits);
     return extend(input, new Map([[args.field, { ...text(edited), multi: value.multi }]]));
   },
 });
 
-/** A multi-value as lines of one text. */
+/** Joins a multi-value into lines of one text. */
 function oneText(value: Value): Sql {
   return value.multi ? sql`array_to_string(${textOf(value)}, CAST(${"\n"} AS VARCHAR))` : textOf(value);
 }
 
-function extracted(input: Relation, { pattern, maxMatch, offsetField }: Extraction, subject: Sql): Relation {
+function extractFields(
+  input: Relation,
+  { pattern, maxMatch, offsetField }: Extraction,
+  subject: Sql,
+): Relation {
   const changes = new Map<string, Value>();
   for (const name of new Set(pattern.groups)) {
     if (name === undefined) continue;
     const groups = pattern.groups.flatMap((group, index) => (group === name ? [index + 1] : []));
-    changes.set(name, kept(input, name, found(subject, pattern, groups, maxMatch)));
+    changes.set(name, orExisting(input, name, matchedValue(subject, pattern, groups, maxMatch)));
   }
   if (offsetField !== undefined)
-    changes.set(offsetField, kept(input, offsetField, text(offsetsSql(subject, pattern))));
+    changes.set(offsetField, orExisting(input, offsetField, text(offsetsSql(subject, pattern))));
   return extend(input, changes);
 }
 
-/** What the groups of one name have matched; NULL for nothing, and for an empty text. */
-function found(subject: Sql, pattern: Pattern, groups: readonly number[], maxMatch: number): Value {
+/** The text matched by the groups of one name; NULL for no match or an empty one. */
+function matchedValue(subject: Sql, pattern: Pattern, groups: readonly number[], maxMatch: number): Value {
   const [first = 1, ...others] = groups;
   if (maxMatch === 1) {
     const one = (group: number) => sql`nullif(${extractFirstSql(subject, pattern, group)}, '')`;
@@ -86,8 +90,8 @@ function found(subject: Sql, pattern: Pattern, groups: readonly number[], maxMat
   return asList(text(bindOnce(given, (values) => sql`CASE WHEN len(${values}) > 0 THEN ${values} END`)));
 }
 
-/** Where nothing is found, a field stays what it was. */
-function kept(input: Relation, name: string, value: Value): Value {
+/** The value, or the existing field's value when NULL. */
+function orExisting(input: Relation, name: string, value: Value): Value {
   const before = columnOf(input, name);
   if (before === undefined) return value;
   const { sql: [then = raw("NULL"), otherwise = raw("NULL")] = [], ...shape } = unifyTypes([

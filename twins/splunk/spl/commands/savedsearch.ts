@@ -1,4 +1,4 @@
-/** `savedsearch`: the rows of a saved search, with values put between its dollar signs. */
+/** `savedsearch`: runs a saved search with its `$name$` placeholders replaced. */
 import { defineCommand } from "../command.ts";
 import { savedSearchRelation } from "../sources/saved-search.ts";
 import { commandError } from "../spl-error.ts";
@@ -26,12 +26,12 @@ export const savedsearch = defineCommand({
   },
   compile({ name, values, nosubstitution }, _input, context) {
     if (nosubstitution) return savedSearchRelation("savedsearch", name, context);
-    return savedSearchRelation("savedsearch", name, context, (search) => replaced(search, name, values));
+    return savedSearchRelation("savedsearch", name, context, (search) => substitute(search, name, values));
   },
 });
 
-/** `$$` is a dollar sign. */
-function replaced(search: string, name: string, values: ReadonlyMap<string, string>): string {
+/** Replaces placeholders; `$$` becomes a dollar sign. */
+function substitute(search: string, name: string, values: ReadonlyMap<string, string>): string {
   return search.replace(/\$\$|\$([A-Za-z0-9_.-]+)\$/g, (_, key: string | undefined) => {
     if (key === undefined) return "$";
     const value = values.get(key);

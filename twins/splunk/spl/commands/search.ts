@@ -1,4 +1,4 @@
-/** `search`: the events, or the rows so far, that an expression finds. */
+/** `search`: finds events, or filters the rows of the preceding command. */
 import { defineCommand } from "../command.ts";
 import { noRows } from "../relation/relation.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";

@@ -1,4 +1,4 @@
-/** What `mode=sed` does with a text: `s/regex/replacement/g`, `y/abc/xyz/`; several of them one after the other. */
+/** The edits of `mode=sed`: `s/regex/replacement/g` and `y/abc/xyz/`, applied in order. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 import type { Pattern } from "../regex/pcre.ts";
 import { replaceFirstSql, replaceNthSql, replaceSql } from "../regex/regex-sql.ts";
@@ -24,27 +24,27 @@ export function readSed(reader: ArgumentReader, text: string): readonly SedEdit[
     if (at >= text.length) break;
     const command = text[at] ?? "";
     const delimiter = text[at + 1] ?? "";
-    const first = partUntil(text, at + 2, delimiter);
-    const second = first === undefined ? undefined : partUntil(text, first.end, delimiter);
+    const first = readPart(text, at + 2, delimiter);
+    const second = first === undefined ? undefined : readPart(text, first.end, delimiter);
     if (!/[sy]/.test(command) || /[\s\w\\]/.test(delimiter) || !first || !second)
-      return refused(reader, text);
+      return failSed(reader, text);
     const [flags = ""] = /^[a-z0-9]*/.exec(text.slice(second.end)) ?? [];
     edits.push(
       command === "s"
-        ? substitution(reader, text, first.part, second.part, flags)
-        : transliteration(reader, text, first.part, second.part, flags),
+        ? readSubstitution(reader, text, first.part, second.part, flags)
+        : readTransliteration(reader, text, first.part, second.part, flags),
     );
     at = second.end + flags.length;
   }
-  return edits.length === 0 ? refused(reader, text) : edits;
+  return edits.length === 0 ? failSed(reader, text) : edits;
 }
 
-function refused(reader: ArgumentReader, text: string): never {
+function failSed(reader: ArgumentReader, text: string): never {
   return reader.fail(`Failed to initialize sed. The expression '${text}' is invalid.`);
 }
 
-/** Up to the delimiter, which `\/` is not. */
-function partUntil(text: string, from: number, delimiter: string): { part: string; end: number } | undefined {
+/** Reads up to the next unescaped delimiter. */
+function readPart(text: string, from: number, delimiter: string): { part: string; end: number } | undefined {
   let part = "";
   for (let at = from; at < text.length; at++) {
     const char = text[at] ?? "";
@@ -59,32 +59,32 @@ function partUntil(text: string, from: number, delimiter: string): { part: strin
   return undefined;
 }
 
-function substitution(
+function readSubstitution(
   reader: ArgumentReader,
   text: string,
   regex: string,
   replacement: string,
   flags: string,
 ): SedEdit {
-  const [, ordinal] = /^(?:g|i|(\d+)(?!\d))*$/.exec(flags) ?? refused(reader, text);
+  const [, ordinal] = /^(?:g|i|(\d+)(?!\d))*$/.exec(flags) ?? failSed(reader, text);
   const pattern = compileRegex(reader, flags.includes("i") ? `(?i)${regex}` : regex);
   const which = flags.includes("g") ? "all" : Number(ordinal ?? 1);
-  if (which === 0) refused(reader, text);
+  if (which === 0) failSed(reader, text);
   return { edit: "substitute", pattern, replacement, which };
 }
 
-function transliteration(
+function readTransliteration(
   reader: ArgumentReader,
   text: string,
   from: string,
   to: string,
   flags: string,
 ): SedEdit {
-  if (flags !== "" || [...from].length !== [...to].length) refused(reader, text);
+  if (flags !== "" || [...from].length !== [...to].length) failSed(reader, text);
   return { edit: "transliterate", from, to };
 }
 
-export function editedSql(text: Sql, edits: readonly SedEdit[]): Sql {
+export function applyEdits(text: Sql, edits: readonly SedEdit[]): Sql {
   return edits.reduce((sofar, edit) => {
     if (edit.edit === "transliterate") {
       return sql`translate(${sofar}, CAST(${edit.from} AS VARCHAR), CAST(${edit.to} AS VARCHAR))`;

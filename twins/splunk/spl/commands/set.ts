@@ -1,4 +1,4 @@
-/** `set`: what two searches have together, in common, or one of them alone. */
+/** `set`: union, difference or intersection of two searches. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { limitSubsearch } from "../context/subsearch-limit.ts";
@@ -24,11 +24,11 @@ export const set = defineCommand({
   async compile({ operation, first, second }, _input, context) {
     const sides = await Promise.all(
       [first, second].map(async ({ pipeline }, index) => {
-        const rows = external(await context.subrelation(pipeline));
-        return marked(await limitSubsearch(rows, context.limits.joinMaxRows, context), index);
+        const rows = externalFields(await context.subrelation(pipeline));
+        return withSide(await limitSubsearch(rows, context.limits.joinMaxRows, context), index);
       }),
     );
-    return distinct(concat(...sides), kept[operation]);
+    return deduplicate(concat(...sides), groupConditions[operation]);
   },
 });
 
@@ -41,15 +41,15 @@ function readOperation(reader: ArgumentReader): Operation {
   return reader.fail("The set operator is invalid. It must be either +(union), -(diff), or ^(intersect).");
 }
 
-/** Over the rows that are equal: which of the searches they are from. */
-const kept: Readonly<Record<Operation, Sql>> = {
+/** Conditions on a group of equal rows: which of the searches it comes from. */
+const groupConditions: Readonly<Record<Operation, Sql>> = {
   union: raw("true"),
   diff: raw('min("#side") = max("#side")'),
   intersect: raw('min("#side") <> max("#side")'),
 };
 
-/** Rows are equal when their fields are: what is internal to an event does not count, and is not given back. */
-function external(relation: Relation): Relation {
+/** Without internal fields: they are neither compared nor returned. */
+function externalFields(relation: Relation): Relation {
   return project(
     relation,
     outputsOf(relation).filter(({ name }) => !name.startsWith("_")),
@@ -59,13 +59,13 @@ function external(relation: Relation): Relation {
 
 const MARK = "#side";
 
-function marked(relation: Relation, side: number): Relation {
+function withSide(relation: Relation, side: number): Relation {
   const value = { type: "number", multi: false, sql: raw(String(side)) } as const;
   return project(relation, [...outputsOf(relation), { name: MARK, value }]);
 }
 
-/** Each row once, where it was first. */
-function distinct(relation: Relation, condition: Sql): Relation {
+/** Deduplicates rows at their first position. */
+function deduplicate(relation: Relation, condition: Sql): Relation {
   const rows = withRowNumber(relation);
   const columns = rows.columns.filter(({ name }) => name !== MARK);
   const names = columns.map(({ column }) => identifier(column));

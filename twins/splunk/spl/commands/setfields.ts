@@ -1,4 +1,4 @@
-/** `setfields`: the same values for every row. */
+/** `setfields`: sets fields to constants in every row. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { extend } from "../relation/relation.ts";
@@ -12,7 +12,7 @@ export const setfields = defineCommand({
     do {
       const field = reader.field();
       if (!reader.symbol("=")) reader.fail(`Missing '=' after '${field}'.`);
-      values.set(cleaned(field), reader.text(`the value of '${field}'`));
+      values.set(cleanName(field), reader.text(`the value of '${field}'`));
     } while (reader.symbol(",") || !reader.atEnd());
     return { values };
   },
@@ -25,7 +25,7 @@ export const setfields = defineCommand({
   },
 });
 
-/** Characters that are no letters or digits become `_`, and no name begins with it. */
-function cleaned(field: string): string {
+/** Replaces characters other than letters and digits by `_`, and strips leading ones. */
+function cleanName(field: string): string {
   return field.replace(/[^A-Za-z0-9_]/g, "_").replace(/^_+/, "");
 }

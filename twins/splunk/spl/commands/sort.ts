@@ -1,4 +1,4 @@
-/** `sort`: rows in another order, 10,000 of them unless it is told otherwise. */
+/** `sort`: sorts rows, and keeps 10,000 by default. */
 import { defineCommand } from "../command.ts";
 import { limit as limitRows, orderBy, reverse } from "../relation/order.ts";
 import { count } from "../syntax/option-types.ts";

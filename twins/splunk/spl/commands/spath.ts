@@ -1,4 +1,4 @@
-/** `spath`: fields out of JSON or XML, all of them or that of one path. */
+/** `spath`: extracts all fields of JSON or XML, or the field at one path. */
 import { sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { defineCommand } from "../command.ts";
@@ -9,7 +9,7 @@ import { leadsToMany, valuesAt, valuesByPath } from "../structured/data-path.ts"
 import { withBefore, withFoundFields } from "../structured/found-fields.ts";
 import { text } from "../syntax/option-types.ts";
 
-/** Characters that are looked at without a path. */
+/** Characters that are read when no path is given (`limits.conf`: `extraction_cutoff`). */
 const extractionCutoff = 5_000;
 
 const valuesOfPath = defineRowFunction("splunk.spath", (input, path) => {

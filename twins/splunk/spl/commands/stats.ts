@@ -1,4 +1,4 @@
-/** `stats`: aggregates of all rows, or of each group of them. */
+/** `stats`: aggregates over all rows, or over groups. */
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { fieldValue, filter, type Relation } from "../relation/relation.ts";
@@ -23,7 +23,7 @@ export const stats = defineCommand({
     const calls = readAggregates(reader);
     checkAggregates(calls, "stats");
     const by = readBy(reader, ["dedup_splitvals"]);
-    // Splunk's own grammar wants none where there are groups: what is left of them are the groups.
+    // As in Splunk's grammar, aggregates are optional after BY: the result lists the groups.
     if (calls.length === 0 && by.length === 0) reader.fail("No aggregation is given.");
     const { dedup_splitvals: distinctValues = false } = reader.options({ dedup_splitvals: boolean });
     return { calls, by, onlyNumbers: allnum, delimiter: delim, distinctValues };
@@ -39,7 +39,7 @@ export const stats = defineCommand({
     );
     const { range } = input;
     const all = orderByGroups({ ...found, aggregates });
-    // Without groups, a row of which nothing can be computed is none.
+    // Without groups, drops the row when all aggregates are NULL.
     const known = by.length === 0 ? filter(all, anyOf(all)) : all;
     return { ...known, ...(range === undefined ? {} : { range }) };
   },

@@ -1,4 +1,4 @@
-/** `strcat`: fields and texts one after the other. */
+/** `strcat`: concatenates fields and texts. */
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
@@ -48,7 +48,7 @@ function readPieces(reader: ArgumentReader): Piece[] {
   return pieces;
 }
 
-/** A multi-value is its values one after the other. */
+/** The text of a piece; values of a multi-value are joined by blanks. */
 function pieceText(piece: Piece, input: Relation): Sql {
   if (piece.kind === "text") return sql`CAST(${piece.text} AS VARCHAR)`;
   const column = columnOf(input, piece.name);

@@ -1,4 +1,4 @@
-/** `streamstats`: aggregates of the rows so far, in each row. */
+/** `streamstats`: adds aggregates over the preceding rows to each row. */
 import { raw, type Sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -99,7 +99,7 @@ interface Resets {
   after?: Expression;
 }
 
-/** Options, and conditions in parentheses: `reset_before=("x==1")`. */
+/** Reads options and reset conditions: `reset_before=("x==1")`. */
 function readOptions(reader: ArgumentReader) {
   let read: ReturnType<typeof readPlain> = {};
   const resets: Resets = {};
@@ -117,7 +117,7 @@ function readOptions(reader: ArgumentReader) {
   }
 }
 
-/** In parentheses, which may be in quotes, or all of it may be. */
+/** Reads a condition in parentheses; the parentheses or the whole may be quoted. */
 function readCondition(reader: ArgumentReader): Expression {
   const { type, text } = reader.peek();
   if (type === "string" && text !== "(") {

@@ -1,4 +1,4 @@
-/** `table`: these fields and no others, in this order. Where there is none of them there are no rows. */
+/** `table`: exactly these fields, in this order; no rows when none of them exists. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { columnOf, fieldValue, filter, outputsOf, project } from "../relation/relation.ts";

@@ -1,4 +1,4 @@
-/** `tags`: the tags of fields' values. */
+/** `tags`: adds the tags of field values. */
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -8,7 +8,7 @@ import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
 
 interface TaggedValue {
-  /** With `*` for any characters. */
+  /** May have `*` wildcards. */
   value: string;
   tags: readonly string[];
 }
@@ -41,7 +41,7 @@ export const tags = defineCommand({
   },
 });
 
-/** What is tagged of the fields that rows have; of all unless some are named. */
+/** The tagged values of existing fields, restricted to `names` if given. */
 function taggedFields(input: Relation, names: readonly string[], { knowledge }: SearchContext) {
   const byField = new Map<string, TaggedValue[]>();
   const seen = new Set<string>();
@@ -57,7 +57,7 @@ function taggedFields(input: Relation, names: readonly string[], { knowledge }: 
   return [...byField].map(([name, values]) => ({ name, values }));
 }
 
-/** The tags of a field's values, each once; NULL when there are none. */
+/** The distinct tags of a field's values; NULL when there are none. */
 function tagList(
   input: Relation,
   name: string,

@@ -1,4 +1,4 @@
-/** `tail`: the last rows, from the end. */
+/** `tail`: the last rows, in reverse order. */
 import { defineCommand } from "../command.ts";
 import { limit as limitRows, reverse } from "../relation/order.ts";
 

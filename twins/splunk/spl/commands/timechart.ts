@@ -1,4 +1,4 @@
-/** `timechart`: aggregates for each part of the time, by the values of a field. */
+/** `timechart`: aggregates for each time bucket, optionally by the values of a field. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -33,10 +33,10 @@ export const timechart = defineCommand({
   name: command,
   kind: "report",
   parse(reader) {
-    // The only field is that of the series: the rows are times.
+    // The only BY field names the series, because the rows are times.
     const { row: series, series: second, bins, ...read } = readChart(reader);
     if (second !== undefined) reader.fail("Only one field can split the series.");
-    // A span of time behind BY is that of the rows.
+    // A span of time after BY applies to the rows.
     const { span, ...others } = series?.bins ?? {};
     const isTime = bins.span === undefined && typeof span === "object" && span.kind === "time";
     const time = isTime ? { ...bins, span } : bins;
@@ -52,7 +52,7 @@ export const timechart = defineCommand({
     const row: Group = {
       name: "_time",
       value: { type: "number", multi: false, sql: buckets.bucket(rowTime(input)) },
-      // All that are left have a time.
+      // Rows without a time are filtered out below.
       optional: true,
     };
     const dated = filter(input, sql`${rowTime(input)} IS NOT NULL`);
@@ -63,7 +63,7 @@ export const timechart = defineCommand({
     let table: Table;
     if (series === undefined) {
       const form = orderByGroups(await groupRows(dated, [row], aggregations, await site(dated)));
-      table = tableOf(await context.run(form, MAX_LONG_ROWS), columnsOf(form, 1, aggregations));
+      table = tableOf(await context.run(form, MAX_LONG_ROWS), tableColumns(form, 1, aggregations));
     } else {
       const split = await seriesGroup(series, input, context);
       const rows = unnestGroups(dated, [row, split], { distinctValues: options.dedup_splitvals ?? false });
@@ -85,22 +85,22 @@ export const timechart = defineCommand({
       table = pivot(
         command,
         await context.run(form, MAX_LONG_ROWS),
-        columnsOf(form, 2, aggregations),
+        tableColumns(form, 2, aggregations),
         options,
       );
     }
     const extent = (options.fixedrange ?? true) ? rangeExtent(input, context) : {};
-    const filled = fillTimeGaps(command, table, buckets, extent, options);
-    if (filled === undefined) {
+    const complete = fillTimeGaps(command, table, buckets, extent, options);
+    if (complete === undefined) {
       throw commandError(command, "The specified span would result in too many (>50000) rows.", "run");
     }
     return relationOf(
-      withSpan(rowsOfTable(filled, { name: "_time", type: "number", multi: false, groupRank: 0 }), buckets),
+      withSpan(rowsOfTable(complete, { name: "_time", type: "number", multi: false, groupRank: 0 }), buckets),
     );
   },
 });
 
-function columnsOf(form: Relation, from: number, aggregations: readonly Aggregation[]): Column[] {
+function tableColumns(form: Relation, from: number, aggregations: readonly Aggregation[]): Column[] {
   return form.columns
     .slice(from)
     .map((column, index) => ({ ...column, empty: emptyCell(aggregations[index]) }));
@@ -120,7 +120,7 @@ async function seriesGroup(
   return { name, value, optional: true };
 }
 
-/** `_span` says how long a row's part of the time is, for clients that draw it; `_spandays` how many days. */
+/** Adds `_span`, the length of each bucket in seconds, for clients that draw it; and `_spandays` for buckets of days. */
 function withSpan({ fields, rows }: Rows, buckets: TimeBuckets): Rows {
   const number = (name: string) => ({ name, type: "number" as const, multi: false });
   const days = buckets.spanDays === undefined ? [] : [buckets.spanDays];

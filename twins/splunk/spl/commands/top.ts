@@ -1,4 +1,4 @@
-/** `top`: the values that are there most often. */
+/** `top`: the most frequent values. */
 import { frequencyCommand } from "../stats/frequency.ts";
 
 export const top = frequencyCommand("top", ["common"], "DESC");

@@ -1,4 +1,4 @@
-/** `transaction`: rows that belong together, as one. */
+/** `transaction`: combines related rows into one. */
 
 import { joined, raw, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
@@ -18,20 +18,24 @@ export const transaction = defineCommand({
   parse: readTransaction,
   async compile(options, input, context) {
     const rows = await addKeys(input, options, context);
-    const transactions = renderTransactions(await marked(rows, options, context), rows, options);
-    return options.keepOrphans ? withOrphans(transactions, input, options) : transactions;
+    const transactions = renderTransactions(await markRows(rows, options, context), rows, options);
+    return options.keepOrphans ? addOrphans(transactions, input, options) : transactions;
   },
 });
 
-/** In SQL where the rows' keys say at once what belongs together; else one row after the other, in the program. */
-async function marked(rows: KeyedRows, options: TransactionOptions, context: SearchContext): Promise<Marks> {
+/** Assigns rows to transactions: in SQL when their keys alone decide, else row by row in the program. */
+async function markRows(
+  rows: KeyedRows,
+  options: TransactionOptions,
+  context: SearchContext,
+): Promise<Marks> {
   const bounded = options.maxOpenTransactions !== undefined || options.maxOpenEvents !== undefined;
   if (bounded || (await hasPartialKeys(rows, context))) return walkRows(rows, options, context);
   return segmentRows(rows, options, context);
 }
 
-/** Rows that have none of the fields are in no transaction. */
-function withOrphans(transactions: Relation, input: Relation, { fields }: TransactionOptions): Relation {
+/** Adds the rows that have none of the key fields and belong to no transaction. */
+function addOrphans(transactions: Relation, input: Relation, { fields }: TransactionOptions): Relation {
   const present = fields.flatMap((name) => {
     const column = columnOf(input, name);
     return column === undefined ? [] : [isPresent(column)];

@@ -1,4 +1,4 @@
-/** `transpose`: rows as columns, columns as rows. */
+/** `transpose`: turns rows into columns. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
 import { limit } from "../relation/order.ts";
@@ -7,8 +7,8 @@ import { commandError } from "../spl-error.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
 
-/** Columns that there can be. */
-const MAX_ROWS = 10_000;
+/** Columns of the result, hence rows of the input. */
+const MAX_COLUMNS = 10_000;
 
 interface Layout {
   columnName: string;
@@ -32,19 +32,19 @@ export const transpose = defineCommand({
     return { rows: Number(rows), columnName, headerField, includeEmpty };
   },
   async compile({ rows, ...layout }, input, context) {
-    const most = rows === 0 ? MAX_ROWS : Math.min(rows, MAX_ROWS);
+    const most = rows === 0 ? MAX_COLUMNS : Math.min(rows, MAX_COLUMNS);
     const found = await context.run(limit(input, most + 1), most + 1);
-    if (found.rows.length > most && (rows === 0 || rows > MAX_ROWS)) {
-      throw commandError("transpose", `There are more than ${MAX_ROWS} rows.`, "run");
+    if (found.rows.length > most && (rows === 0 || rows > MAX_COLUMNS)) {
+      throw commandError("transpose", `There are more than ${MAX_COLUMNS} rows.`, "run");
     }
-    return relationOf(transposed({ ...found, rows: found.rows.slice(0, most) }, layout));
+    return relationOf(transposeRows({ ...found, rows: found.rows.slice(0, most) }, layout));
   },
 });
 
-function transposed({ fields, rows }: Rows, { columnName, headerField, includeEmpty }: Layout): Rows {
+function transposeRows({ fields, rows }: Rows, { columnName, headerField, includeEmpty }: Layout): Rows {
   const header = fields.findIndex(({ name }) => name === headerField);
   const titles = rows.map((row, index) => titleOf(row[header] ?? null) ?? `row ${index + 1}`);
-  // Of rows with the same title, the last.
+  // Rows with the same title: the last one stays.
   const places = new Map(titles.map((title, index) => [title, index]));
   places.delete(columnName);
   const lines = fields.flatMap(({ name }, column) => {
@@ -67,7 +67,7 @@ function transposed({ fields, rows }: Rows, { columnName, headerField, includeEm
   };
 }
 
-/** A multi-value's first value; nothing for an empty one. */
+/** The text of a value, or of the first of several; `undefined` when empty. */
 function titleOf(value: ResultValue): string | undefined {
   const one = Array.isArray(value) ? (value[0] ?? null) : value;
   return one === null || one === "" ? undefined : String(one);

@@ -1,4 +1,4 @@
-/** `trendline`: moving averages of fields, in the order of the rows. */
+/** `trendline`: moving averages of fields, in row order. */
 import { Slices } from "@offhook/log-store/slices";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
@@ -12,18 +12,18 @@ import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
 interface Trend {
-  /** Simple; weighted by place, the latest most; exponential. */
+  /** Simple, linearly weighted, or exponential moving average. */
   kind: "sma" | "wma" | "ema";
-  /** Rows it looks at. */
+  /** Window size in rows. */
   period: number;
   field: string;
   as: string;
 }
 
-const minPeriod = 2;
-const maxPeriod = 10_000;
-/** Rows that an exponential average, which SQL has no window for, may have. */
-const maxRows = 1_000_000;
+const MIN_PERIOD = 2;
+const MAX_PERIOD = 10_000;
+/** Rows of an exponential average, which is computed in memory because SQL has no such window. */
+const MAX_ROWS = 1_000_000;
 
 export const trendline = defineCommand({
   name: "trendline",
@@ -49,8 +49,8 @@ function readTrend(reader: ArgumentReader): Trend {
   const kind = (["sma", "wma", "ema"] as const).find((known) => known === name.toLowerCase());
   if (kind === undefined) return reader.fail(`The trend '${written}' is invalid.`);
   const period = Number(digits);
-  if (period < minPeriod || period > maxPeriod) {
-    reader.fail(`The period of '${written}' must be between ${minPeriod} and ${maxPeriod}.`);
+  if (period < MIN_PERIOD || period > MAX_PERIOD) {
+    reader.fail(`The period of '${written}' must be between ${MIN_PERIOD} and ${MAX_PERIOD}.`);
   }
   const as = reader.keyword("as") ? reader.field("a name after AS") : written;
   return { kind, period, field: field.trim().replace(/^"(.*)"$/s, "$1"), as };
@@ -61,13 +61,13 @@ async function withTrend(input: Relation, trend: Trend, context: SearchContext):
   if (column === undefined) return input;
   const rows = withRowNumber(input);
   const number = sql`CAST(${numberOf(fieldValue(column))} AS DOUBLE)`;
-  if (trend.kind === "ema") return exponential(rows, number, trend, context);
-  const value: Typed = { type: "number", multi: false, sql: windowed(number, trend) };
+  if (trend.kind === "ema") return addExponential(rows, number, trend, context);
+  const value: Typed = { type: "number", multi: false, sql: windowAverage(number, trend) };
   return extend(rows, new Map([[trend.as, value]]));
 }
 
-/** Missing until there are as many values as the period has rows. */
-function windowed(number: Sql, { kind, period }: Trend): Sql {
+/** The average over a window; NULL until the window is full. */
+function windowAverage(number: Sql, { kind, period }: Trend): Sql {
   const rows = raw(String(period));
   const window = sql`(ORDER BY "#order0" ROWS ${raw(String(period - 1))} PRECEDING)`;
   const full = sql`count(${number}) OVER ${window} = ${rows}`;
@@ -77,10 +77,10 @@ function windowed(number: Sql, { kind, period }: Trend): Sql {
 }
 
 /**
- * The sum of the values in the window, the first once, the next twice and so on; in sums alone, for a list of the values for each row
- * takes many times their room. A row's place is counted within blocks of as many rows as the window has, so that no number grows with
- * the rows: a value of this block weighs as its place differs from the row's, and by all the window's rows more; one of the block
- * before, which is the other that the window reaches, by its place alone.
+ * The sum of a window's values weighted 1, 2, … from the oldest. Uses plain sums, because a list of values for each row would take many
+ * times their memory. Rows are divided into blocks of the window's size, so that positions stay small. The window reaches from the
+ * row's block into the preceding one. Relative to the row's position, a value of the own block weighs its position plus the window's
+ * size, one of the preceding block just its position.
  */
 function weightedSum(number: Sql, rows: Sql, window: Sql): Sql {
   const place = sql`(("#order0" - 1) % ${rows})`;
@@ -88,8 +88,8 @@ function weightedSum(number: Sql, rows: Sql, window: Sql): Sql {
   return sql`(sum(${number} * ${place}) OVER ${window} + ${rows} * sum(${number}) OVER ${ofBlock} - ${place} * sum(${number}) OVER ${window})`;
 }
 
-/** Begins with the first value; each next counts for 2 / (period + 1). Missing in the first rows, as the others are. */
-async function exponential(
+/** Adds an exponential average: starts with the first value, weighs each next one by 2 / (period + 1). NULL until the window is full. */
+async function addExponential(
   rows: Relation,
   number: Sql,
   trend: Trend,
@@ -103,11 +103,11 @@ async function exponential(
     order: rows.order,
     kind: "report",
   };
-  const found = await context.run(narrow, maxRows + 1);
-  if (found.rows.length > maxRows) {
-    throw commandError("trendline", `An exponential average is of ${maxRows} rows at most.`, "run");
+  const found = await context.run(narrow, MAX_ROWS + 1);
+  if (found.rows.length > MAX_ROWS) {
+    throw commandError("trendline", `An exponential average is of ${MAX_ROWS} rows at most.`, "run");
   }
-  const averages = await averaged(found.rows, trend, context);
+  const averages = await exponentialAverages(found.rows, trend, context);
   const [column = "#average"] = deferred === undefined ? [] : passthroughNames(deferred, 1);
   const select = sql`SELECT r.*, p."#average" AS ${identifier(column)} FROM (${rows.select}) AS r JOIN (${averages}) AS p ON r.${place} = p."#place"`;
   const value: Typed = { type: "number", multi: false, sql: identifier(column) };
@@ -116,11 +116,11 @@ async function exponential(
   return extend({ ...rows, ...placed }, new Map([[trend.as, value]]));
 }
 
-/** Between so many rows it is asked whether others are to have their turn. */
-const rowsAtOnce = 1_000;
+/** Rows between checks whether to yield to other work. */
+const BATCH_ROWS = 1_000;
 
-/** The average for each place, made in slices. */
-async function averaged(
+/** The average for each row, computed in slices. */
+async function exponentialAverages(
   rows: readonly (readonly ResultValue[])[],
   { period }: Trend,
   context: SearchContext,
@@ -137,10 +137,10 @@ async function averaged(
   const slices = new Slices();
   const places: string[] = [];
   const averages: string[] = [];
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
-    const some = rows.slice(from, from + rowsAtOnce);
-    places.push(inList(some.map(([place = null]) => place)));
-    averages.push(inList(some.map(([, next]) => averageAt(next))));
+  for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+    const some = rows.slice(from, from + BATCH_ROWS);
+    places.push(jsonItems(some.map(([place = null]) => place)));
+    averages.push(jsonItems(some.map(([, next]) => averageAt(next))));
     if (!slices.over) continue;
     await slices.next();
     context.throwIfOver();
@@ -148,7 +148,7 @@ async function averaged(
   return sql`SELECT unnest(from_json(${`[${places.join(",")}]`}, '["BIGINT"]')) AS "#place", unnest(from_json(${`[${averages.join(",")}]`}, '["DOUBLE"]')) AS "#average"`;
 }
 
-/** As a part of a list in JSON. */
-function inList(values: readonly ResultValue[]): string {
+/** JSON without the brackets. */
+function jsonItems(values: readonly ResultValue[]): string {
   return JSON.stringify(values).slice(1, -1);
 }

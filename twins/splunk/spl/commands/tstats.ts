@@ -1,4 +1,4 @@
-/** `tstats`: aggregates of the events' own fields, or of a data model's. */
+/** `tstats`: aggregates over indexed fields or a data model. */
 
 import { sql } from "@offhook/log-store/sql";
 import { MAJOR_BREAKERS } from "@offhook/log-store/text/segments";
@@ -35,16 +35,16 @@ const groupOptionTypes = { ...optionTypes, span };
 
 interface Arguments {
   calls: AggregateCall[];
-  /** `Model.Object`, or a model for its root. */
+  /** `Model.Object`, or `Model` for its root. */
   dataModel: string | undefined;
   where: SearchExpression;
   by: string[];
-  /** Of `PREFIX(kb=)`: what segments of the text begin with. The field of the rests has the same name. */
+  /** Arguments of `PREFIX(kb=)`: prefixes of segments. The field with the remainders has the same name. */
   prefixes: string[];
   span: Span | "auto" | undefined;
-  /** What a missing field is grouped as. */
+  /** Stands for a missing BY field. */
   fill: string | undefined;
-  /** Rows that another command makes the aggregates of. */
+  /** Whether to return partial results that another command aggregates. */
   prestats: boolean;
   append: boolean;
 }
@@ -61,14 +61,14 @@ export const tstats = defineCommand<Arguments>({
       if (prefix !== undefined) prefixes.add(prefix);
       return prefix ?? name;
     };
-    const calls = written.map((call) => withField(call, fieldOf));
+    const calls = written.map((call) => renameArgument(call, fieldOf));
     if (calls.length === 0) reader.fail("You must specify at least one aggregation.");
     checkAggregates(calls, "tstats");
     const { dataModel, node } = readFrom(reader);
     const asked: SearchExpression = reader.keyword("where")
       ? reader.searchExpression(["by", "groupby"])
       : { node: "all" };
-    const { where, nodeName } = withoutNodeName(asked);
+    const { where, nodeName } = takeNodeName(asked);
     const { by: groups, options: later } = readGroups(reader);
     const by = groups.map(fieldOf);
     const all = { ...options, ...later };
@@ -81,15 +81,15 @@ export const tstats = defineCommand<Arguments>({
     };
   },
   async compile(args, input, context) {
-    const rows = await summarized(args, context);
+    const rows = await aggregateRows(args, context);
     return args.append ? concat(input, rows) : rows;
   },
 });
 
-async function summarized(args: Arguments, context: SearchContext): Promise<Relation> {
+async function aggregateRows(args: Arguments, context: SearchContext): Promise<Relation> {
   const { calls, by, prefixes, span: given, fill, prestats } = args;
-  const found = withSegments(await foundRows(args, context), prefixes);
-  const input = filled(await inSpans(found, by, given, context), by, fill);
+  const found = addSegments(await matchingRows(args, context), prefixes);
+  const input = fillMissing(await binTime(found, by, given, context), by, fill);
   const rows = unnestGroups(input, groupsOf(by, input), { distinctValues: false });
   const { range } = found;
   const within = range === undefined ? {} : { range };
@@ -102,7 +102,7 @@ async function summarized(args: Arguments, context: SearchContext): Promise<Rela
   return { ...orderByGroups(await groupRows(rows.input, rows.groups, aggregations, site)), ...within };
 }
 
-async function foundRows(
+async function matchingRows(
   { dataModel, where, calls, by }: Pick<Arguments, "dataModel" | "where" | "calls" | "by">,
   context: SearchContext,
 ): Promise<Relation> {
@@ -112,10 +112,10 @@ async function foundRows(
   const rows = await dataModelRelation("tstats", dataModel, within);
   const objects = context.knowledge.dataModel(dataModel.split(".")[0] ?? "").map(({ object }) => object);
   const names = [...fieldsOf(where), ...by, ...calls.flatMap(argumentFields)];
-  return searchRows(where, withObjectNames(rows, names, objects), context);
+  return searchRows(where, addObjectNames(rows, names, objects), context);
 }
 
-/** What `PREFIX(…)` names; `undefined`: it is a field. */
+/** The argument of `PREFIX(…)`; `undefined` for a plain field. */
 function readPrefix(reader: ArgumentReader, name: string): string | undefined {
   const [, written] = /^PREFIX\((.*)\)$/is.exec(name) ?? [];
   if (written === undefined) return undefined;
@@ -130,11 +130,11 @@ function readPrefix(reader: ArgumentReader, name: string): string | undefined {
 
 const majorBreaker = new RegExp(`[${MAJOR_BREAKERS}]`);
 
-/** The same of the field that another name stands for. */
-function withField(call: AggregateCall, fieldOf: (name: string) => string): AggregateCall {
+/** Replaces the field of a call by `fieldOf` of it. */
+function renameArgument(call: AggregateCall, fieldOf: (name: string) => string): AggregateCall {
   const { argument, name } = call;
   if (argument.kind === "sparkline") {
-    return { ...call, argument: { ...argument, aggregate: withField(argument.aggregate, fieldOf) } };
+    return { ...call, argument: { ...argument, aggregate: renameArgument(argument.aggregate, fieldOf) } };
   }
   if (argument.kind !== "field") return call;
   const field = fieldOf(argument.name);
@@ -143,10 +143,10 @@ function withField(call: AggregateCall, fieldOf: (name: string) => string): Aggr
 }
 
 /**
- * With the rests of the segments that begin with each prefix, as the index has them: between major breakers, in lower case.
+ * Adds a field for each prefix: the remainders of the segments with that prefix, in lower case, as the index splits at major breakers.
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/tstats
  */
-function withSegments(rows: Relation, prefixes: readonly string[]): Relation {
+function addSegments(rows: Relation, prefixes: readonly string[]): Relation {
   const raw = columnOf(rows, "_raw");
   if (raw === undefined || prefixes.length === 0) return rows;
   const text = textOf(fieldValue(raw));
@@ -165,8 +165,8 @@ function withSegments(rows: Relation, prefixes: readonly string[]): Relation {
   return extend(rows, new Map(segments));
 }
 
-/** In a data model's search fields have their object's name before them: `Web.url`. */
-function withObjectNames(rows: Relation, names: readonly string[], objects: readonly string[]): Relation {
+/** Adds the fields that a data model search names with their object: `Web.url`. */
+function addObjectNames(rows: Relation, names: readonly string[], objects: readonly string[]): Relation {
   const added = names.flatMap((name): [string, Typed][] => {
     const object = objects.find((known) => name.startsWith(`${known}.`));
     if (object === undefined || rows.columns.some((column) => column.name === name)) return [];
@@ -181,7 +181,7 @@ function withObjectNames(rows: Relation, names: readonly string[], objects: read
   return added.length === 0 ? rows : extend(rows, new Map(added));
 }
 
-async function inSpans(
+async function binTime(
   rows: Relation,
   by: readonly string[],
   given: Span | "auto" | undefined,
@@ -192,7 +192,7 @@ async function inSpans(
   return time === undefined ? rows : extend(rows, new Map([["_time", time]]));
 }
 
-function filled(rows: Relation, by: readonly string[], fill: string | undefined): Relation {
+function fillMissing(rows: Relation, by: readonly string[], fill: string | undefined): Relation {
   if (fill === undefined) return rows;
   const changes = by.map((name): [string, Typed] => {
     const column = columnOf(rows, name);
@@ -205,7 +205,7 @@ function filled(rows: Relation, by: readonly string[], fill: string | undefined)
   return extend(rows, new Map(changes.filter(([name]) => name !== "_time")));
 }
 
-/** Options and aggregates, in whatever order. */
+/** Reads options and aggregates, in any order. */
 function readHead(reader: ArgumentReader) {
   const options = reader.options(optionTypes);
   const calls: AggregateCall[] = [];
@@ -244,8 +244,8 @@ function readGroups(reader: ArgumentReader) {
   return { by, options };
 }
 
-/** `nodename=Root.Child`, which picks the object, is taken out of the conditions. */
-function withoutNodeName(where: SearchExpression): { where: SearchExpression; nodeName: string | undefined } {
+/** Takes `nodename=Root.Child`, which selects the object, out of the conditions. */
+function takeNodeName(where: SearchExpression): { where: SearchExpression; nodeName: string | undefined } {
   const operands = where.node === "and" ? where.operands : [where];
   const picks = operands.filter((operand) => operand.node === "comparison" && operand.field === "nodename");
   const [pick] = picks;

@@ -1,5 +1,5 @@
 /**
- * `typeahead`: how what was begun can go on.
+ * `typeahead`: suggestions that complete a prefix.
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/typeahead
  */
 
@@ -16,10 +16,10 @@ import { eventsOfIndexes } from "../search/indexes.ts";
 import { searchEvents } from "../search/search-rows.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 
-/** What is looked at, before some of it is left out. */
-const MOST_CANDIDATES = 10_000;
-/** Fields that are suggested by their names, with their values. */
-const indexed = ["host", "index", "source", "sourcetype"];
+/** Candidates, before filtering. */
+const MAX_CANDIDATES = 10_000;
+/** Fields whose names and values are suggested. */
+const indexedFields = ["host", "index", "source", "sourcetype"];
 
 interface Suggestion {
   content: string;
@@ -30,7 +30,7 @@ export const typeahead = defineCommand({
   name: "typeahead",
   kind: "generating",
   parse(reader) {
-    // How long it takes and whose memory it uses is not asked for here: it looks at everything, at once.
+    // Options about time, servers and caches are accepted without effect: everything is scanned at once.
     const {
       prefix,
       count: most,
@@ -58,10 +58,13 @@ export const typeahead = defineCommand({
     const isLimited = range.earliestMs !== undefined || range.latestMs !== undefined;
     const events = await searchEvents(eventsOfIndexes(indexes), isLimited ? context.within(range) : context);
     const begun = /(?<!\S)\S*$/.exec(prefix.trimStart())?.[0] ?? "";
-    const found = [...(await fieldValues(begun, events, context)), ...(await terms(begun, events, context))];
+    const found = [
+      ...(await fieldSuggestions(begun, events, context)),
+      ...(await textTerms(begun, events, context)),
+    ];
     const allowed = found.filter(({ content }) => !banned.some((pattern) => isLike(content, pattern)));
-    const kept = collapse ? collapsed(allowed) : allowed;
-    return relationOf(rowsOf(kept.slice(0, most === 0 ? MOST_CANDIDATES : most)));
+    const kept = collapse ? collapsePrefixes(allowed) : allowed;
+    return relationOf(suggestionRows(kept.slice(0, most === 0 ? MAX_CANDIDATES : most)));
   },
 });
 
@@ -70,9 +73,13 @@ function milliseconds(seconds: number | undefined): number | undefined {
 }
 
 /** `sourcetype="access"` for `sou`, `sourcetype=` and `sourcetype=acc`. */
-async function fieldValues(begun: string, events: Relation, context: SearchContext): Promise<Suggestion[]> {
+async function fieldSuggestions(
+  begun: string,
+  events: Relation,
+  context: SearchContext,
+): Promise<Suggestion[]> {
   const [name = "", value] = begun.split(/=(.*)/s);
-  const names = value === undefined ? indexed.filter((field) => field.startsWith(name)) : [name];
+  const names = value === undefined ? indexedFields.filter((field) => field.startsWith(name)) : [name];
   const suggestions: Suggestion[] = [];
   for (const field of names) {
     const column = columnOf(events, field);
@@ -80,8 +87,8 @@ async function fieldValues(begun: string, events: Relation, context: SearchConte
     const typed = fieldValue(column);
     const values = typed.multi ? sql`unnest(${textOf(typed)})` : textOf(typed);
     const all = sql`SELECT ${values} AS content FROM (${events.select}) AS r`;
-    const begins = beginning(sql`lower(content)`, (value ?? "").replace(/^"/, ""));
-    const found = await counted(
+    const begins = startsWith(sql`lower(content)`, (value ?? "").replace(/^"/, ""));
+    const found = await countContents(
       sql`SELECT content, count(*) AS total FROM (${all}) WHERE ${begins} GROUP BY 1`,
       context,
     );
@@ -90,26 +97,26 @@ async function fieldValues(begun: string, events: Relation, context: SearchConte
   return suggestions;
 }
 
-/** Segments of events' texts. */
-async function terms(begun: string, events: Relation, context: SearchContext): Promise<Suggestion[]> {
+/** Suggests segments of the events' texts. */
+async function textTerms(begun: string, events: Relation, context: SearchContext): Promise<Suggestion[]> {
   const word = begun.toLowerCase().replace(/^"/, "");
   const text = columnOf(events, "_raw");
   if (word === "" || text === undefined || begun.includes("=")) return [];
   const raws = textOf(fieldValue(text));
   const holding = sql`SELECT ${segmentsSql(raws)} AS terms FROM (${events.select}) AS r WHERE contains(lower(${raws}), ${word})`;
   const each = sql`SELECT unnest(list_distinct(terms)) AS content FROM (${holding})`;
-  return counted(
-    sql`SELECT content, count(*) AS total FROM (${each}) WHERE ${beginning(raw("content"), word)} GROUP BY 1`,
+  return countContents(
+    sql`SELECT content, count(*) AS total FROM (${each}) WHERE ${startsWith(raw("content"), word)} GROUP BY 1`,
     context,
   );
 }
 
-function beginning(content: Sql, text: string): Sql {
+function startsWith(content: Sql, text: string): Sql {
   return sql`starts_with(${content}, lower(${text}))`;
 }
 
-/** The most frequent first. */
-async function counted(select: Sql, context: SearchContext): Promise<Suggestion[]> {
+/** Fetches counted contents, most frequent first. */
+async function countContents(select: Sql, context: SearchContext): Promise<Suggestion[]> {
   const relation: Relation = {
     select: sql`SELECT content, total, -total AS "#order0", content AS "#order1" FROM (${select})`,
     columns: [
@@ -122,12 +129,12 @@ async function counted(select: Sql, context: SearchContext): Promise<Suggestion[
     ],
     kind: "report",
   };
-  const { rows } = await context.run(relation, MOST_CANDIDATES);
+  const { rows } = await context.run(relation, MAX_CANDIDATES);
   return rows.map(([content, total]) => ({ content: String(content), count: Number(total) }));
 }
 
-/** Without those that another begins with that is found as often. */
-function collapsed(suggestions: readonly Suggestion[]): Suggestion[] {
+/** Drops suggestions that are a prefix of another one with the same count. */
+function collapsePrefixes(suggestions: readonly Suggestion[]): Suggestion[] {
   const byCount = new Map<number, string[]>();
   for (const { content, count: times } of suggestions) {
     const alike = byCount.get(times);
@@ -137,7 +144,7 @@ function collapsed(suggestions: readonly Suggestion[]): Suggestion[] {
   const covered = new Set<string>();
   for (const contents of byCount.values()) {
     contents.sort();
-    // In their order, what begins with a text comes right after it.
+    // After sorting, a text is directly followed by those it is a prefix of.
     contents.forEach((content, index) => {
       if (contents[index + 1]?.startsWith(content)) covered.add(content);
     });
@@ -145,14 +152,14 @@ function collapsed(suggestions: readonly Suggestion[]): Suggestion[] {
   return suggestions.filter(({ content }) => !covered.has(content));
 }
 
-function rowsOf(suggestions: readonly Suggestion[]): Rows {
+function suggestionRows(suggestions: readonly Suggestion[]): Rows {
   return {
     fields: [
       { name: "content", type: "text", multi: false },
       { name: "count", type: "number", multi: false },
       { name: "operator", type: "text", multi: false },
     ],
-    // Of what is begun, an index alone counts as an operator.
+    // splunkd flags only `index=` suggestions as operators.
     rows: suggestions.map(({ content, count: times }) => [
       content,
       times,

@@ -1,4 +1,4 @@
-/** `union`: the rows of several datasets, after those there are. */
+/** `union`: adds the rows of several datasets. */
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { limitSubsearch } from "../context/subsearch-limit.ts";
@@ -31,19 +31,19 @@ export const union = defineCommand({
     const streaming = datasets.map((dataset, index) => isStreaming(dataset, relations[index] ?? noRows));
     const before = input === noRows ? [] : [input];
     if (!streaming.includes(false) && before.every(({ kind }) => kind === "events")) {
-      return ranged(mergeByTime(...before, ...relations), relations, options, context);
+      return extendRange(mergeByTime(...before, ...relations), relations, options, context);
     }
-    // What streams has no bounds: its rows are part of the search's own.
+    // Streaming datasets are not limited: their rows count as the search's own.
     const parts = await Promise.all(
       relations.map((relation, index) =>
-        streaming[index] ? relation : bounded(datasets[index], relation, options, context),
+        streaming[index] ? relation : limitRows(datasets[index], relation, options, context),
       ),
     );
-    return ranged(concat(...before, ...parts), relations, options, context);
+    return extendRange(concat(...before, ...parts), relations, options, context);
   },
 });
 
-async function bounded(
+async function limitRows(
   dataset: Dataset | undefined,
   relation: Relation,
   options: SubsearchOptions,
@@ -56,7 +56,7 @@ async function bounded(
   return relationOf(await context.subsearch(dataset.subsearch.pipeline, bounds));
 }
 
-function ranged(
+function extendRange(
   rows: Relation,
   parts: readonly Relation[],
   { extendtimerange }: SubsearchOptions,

@@ -29,24 +29,24 @@ export const untable = defineCommand({
       { name: nameField, value: { type: "text", multi: false, sql: sql`"#cell".name` } },
       { name: dataField, value: { type, multi, sql: sql`"#cell".value` } },
     ];
-    return select(cellRows(input, cells), outputs, orderOf(input), "report");
+    return select(cellRows(input, cells), outputs, cellOrderKeys(input), "report");
   },
 });
 
-/** With `#cell`, in the order of the columns. */
+/** Adds `#cell`: one row for each non-empty cell, in column order. */
 function cellRows(input: Relation, cells: readonly Sql[]): Sql {
   if (cells.length === 0) {
     const none = sql`{'name': CAST(NULL AS VARCHAR), 'value': CAST(NULL AS DOUBLE), 'position': CAST(NULL AS BIGINT)}`;
-    return sql`SELECT *, ${none} AS "#cell", 0 AS ${cellOrder(input)} FROM (${input.select}) AS r WHERE FALSE`;
+    return sql`SELECT *, ${none} AS "#cell", 0 AS ${cellOrderColumn(input)} FROM (${input.select}) AS r WHERE FALSE`;
   }
   const unrolled = sql`SELECT *, unnest([${joined(cells, ", ")}]) AS "#cell" FROM (${input.select}) AS r`;
-  return sql`SELECT *, "#cell".position AS ${cellOrder(input)} FROM (${unrolled}) AS c WHERE "#cell".value IS NOT NULL`;
+  return sql`SELECT *, "#cell".position AS ${cellOrderColumn(input)} FROM (${unrolled}) AS c WHERE "#cell".value IS NOT NULL`;
 }
 
-function cellOrder(input: Relation): Sql {
+function cellOrderColumn(input: Relation): Sql {
   return identifier(`#order${input.order.length}`);
 }
 
-function orderOf(input: Relation): OrderKey[] {
+function cellOrderKeys(input: Relation): OrderKey[] {
   return [...input.order, { column: `#order${input.order.length}`, direction: "ASC" }];
 }

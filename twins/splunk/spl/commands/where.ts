@@ -1,4 +1,4 @@
-/** `where`: the rows for which an eval expression is true. */
+/** `where`: filters rows by an eval expression. */
 import { defineCommand } from "../command.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
 import { filter } from "../relation/relation.ts";

@@ -1,4 +1,4 @@
-/** `xyseries`: a table out of rows of its cells. */
+/** `xyseries`: pivots rows of cells into a table. */
 import { identifier, joined, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -19,7 +19,7 @@ import { orderKeysOf } from "../stats/group.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
 
-/** Columns of the table. */
+/** Series of the table. */
 const MAX_SERIES = 1_000;
 
 export const xyseries = defineCommand({
@@ -52,15 +52,15 @@ export const xyseries = defineCommand({
       const column = columnOf(rows, field);
       if (column === undefined) return [];
       return series.map((name) => ({
-        name: columnName(single ? name : named(format, field, name)),
-        value: { ...fieldValue(column), sql: cell(column, nameColumn, name) },
+        name: columnName(single ? name : formatName(format, field, name)),
+        value: { ...fieldValue(column), sql: cellValue(column, nameColumn, name) },
       }));
     });
-    return table(rows, xColumn, cells, grouped ? "as they come" : "by x");
+    return pivotTable(rows, xColumn, cells, grouped ? "as they come" : "by x");
   },
 });
 
-/** In the order of their texts. */
+/** The names of all series, sorted. */
 async function seriesNames(rows: Relation, column: Column, context: SearchContext): Promise<string[]> {
   const named = project(rows, [
     { name: "name", value: { ...fieldValue(column), type: "text", sql: textOf(fieldValue(column)) } },
@@ -75,24 +75,24 @@ async function seriesNames(rows: Relation, column: Column, context: SearchContex
   return names.sort((a, b) => (a < b ? -1 : 1));
 }
 
-function named(format: string, field: string, name: string): string {
+function formatName(format: string, field: string, name: string): string {
   return format.replaceAll("$AGG$", () => field).replaceAll("$VAL$", () => name);
 }
 
-/** A value that would be an internal field's name is none. */
+/** Names of internal fields are taken: such a value gets a prefix. */
 function columnName(name: string): string {
   return name.startsWith("_") ? `VALUE${name}` : name;
 }
 
-/** The last value that a series has in a group. */
-function cell(data: Column, nameColumn: Column, name: string) {
+/** The last value of a series in a group. */
+function cellValue(data: Column, nameColumn: Column, name: string) {
   const { sql: value } = fieldValue(data);
   const text = textOf(fieldValue(nameColumn));
   const isNamed = nameColumn.multi ? sql`list_contains(${text}, ${name})` : sql`${text} = ${name}`;
   return sql`arg_max(${value}, "#order0") FILTER (${isNamed} AND ${value} IS NOT NULL)`;
 }
 
-function table(
+function pivotTable(
   rows: Relation,
   x: Column,
   cells: readonly Output[],
@@ -109,14 +109,14 @@ function table(
   }));
   return select(
     sql`SELECT *, ${joined(ordered, ", ")} FROM (${groups}) AS g`,
-    [{ name: x.name, value: { ...value, sql: sql`"#x"` } }, ...unique(outputs, x.name)],
+    [{ name: x.name, value: { ...value, sql: sql`"#x"` } }, ...lastOfEachName(outputs, x.name)],
     keys.map((_, index): OrderKey => ({ column: `#order${index}`, direction: "ASC" })),
     "report",
   );
 }
 
-/** A series that is called as another column gives way. */
-function unique(outputs: readonly Output[], taken: string): Output[] {
+/** The last column of each name, without any that is called like the x field. */
+function lastOfEachName(outputs: readonly Output[], taken: string): Output[] {
   const byName = new Map(outputs.map((output) => [output.name, output]));
   byName.delete(taken);
   return [...byName.values()];
