@@ -11,25 +11,25 @@ export const searchManual: TwinManual = {
   repeatedWrites: [
     {
       id: "elasticsearch.index-again",
-      text: "Indexing a document under the same id twice replaces it, with its version grown by one; without an id it makes two documents.",
+      text: "Indexing under an existing id replaces the document and increments its version; indexing twice without an id makes two documents.",
     },
     {
       id: "elasticsearch.create-again",
-      text: "Creating a document under the same id twice is a 409 in the vendor's words, and changes nothing.",
+      text: "Creating a document under an existing id is the vendor's 409, and changes nothing.",
     },
     {
       id: "elasticsearch.index-made-again",
-      text: "In the fidelity specification creating or deleting an index is acknowledged every time, and has no effect; in vendor an index is made once, again it is a 400, and deleting one that is not there a 404.",
+      text: "In the fidelity specification creating or deleting an index is always acknowledged, and has no effect; in vendor creating an existing index is a 400, and deleting a missing one a 404.",
     },
   ],
   notes: [
     {
       id: "elasticsearch.specification",
-      text: "In the fidelity specification, the default, a clause that is unknown inside a query is left out, date math in a range is a text that matches nothing, and an index that is not there stands for the whole dataset.",
+      text: "In the fidelity specification, the default, unknown clauses of a query are dropped, date math in a range is plain text that matches nothing, and a missing index stands for the whole dataset.",
     },
     {
       id: "elasticsearch.vendor",
-      text: "In the fidelity vendor such a clause works or is the vendor's 400, date math goes by the sandbox's clock, and an index that is not there is a 404.",
+      text: "In the fidelity vendor such a clause works or is the vendor's 400, date math uses the sandbox's clock, and a missing index is a 404.",
     },
     {
       id: "elasticsearch.bulk",
@@ -37,23 +37,23 @@ export const searchManual: TwinManual = {
     },
     {
       id: "elasticsearch.keyword",
-      text: "In the fidelity specification f and f.keyword are one field; in vendor f is text, whose words a term looks for, and f.keyword is the whole value.",
+      text: "In the fidelity specification f and f.keyword are one field; in vendor f is text, whose words a term query matches, and f.keyword is the whole value.",
     },
     {
       id: "elasticsearch.nominal",
-      text: "In the fidelity specification an index is a name that events are under; aliases, data streams, templates and settings are acknowledged and kept nowhere.",
+      text: "In the fidelity specification an index is only a name of events; aliases, data streams, templates and settings are acknowledged and not stored.",
     },
     {
       id: "elasticsearch.mappings",
-      text: "In the fidelity vendor an index that was created has the mapping that it was created with: what is written to it is judged by it, it is searched by it, and a snapshot has it.",
+      text: "In the fidelity vendor a created index keeps its mapping: writes are checked against it, searches use it, and snapshots contain it.",
     },
     {
       id: "elasticsearch.journal",
-      text: "The journal's entry of a search has notes: sql, the statements with their values, and dropped, the clauses that were left out.",
+      text: "The journal's entry of a search has notes: sql, the statements with their values, and dropped, the dropped clauses.",
     },
     {
       id: "elasticsearch.translator",
-      text: "What the compilers do not recognise is translated by the model that the service's config names: ES|QL, queries and filters, members of the body and aggregations at the top. Without one it is the vendor's 400, which in `specification` says how to configure one. In `vendor` what the vendor would refuse never goes to a model, nor do members and aggregations.",
+      text: "The model that the service's config names translates what the compilers do not recognise: ES|QL, queries and filters, members of the body and top-level aggregations. Without a model such a request is the vendor's 400, which in `specification` says how to configure one. In `vendor` no model sees what the vendor would refuse, nor members and aggregations.",
     },
     {
       id: "elasticsearch.refused",

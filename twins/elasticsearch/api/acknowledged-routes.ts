@@ -28,7 +28,7 @@ export function acknowledgedRoute(
     id,
     method,
     path,
-    summary: `Acknowledges ${what}, which has no effect.`,
+    summary: `Acknowledges ${what} without effect.`,
     parameters: namingParameters,
     handle: (call) => {
       call.json();

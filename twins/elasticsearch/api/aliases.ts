@@ -40,7 +40,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       id: "alias.exists",
       method: "HEAD",
       path,
-      summary: "Whether there are aliases.",
+      summary: "Whether aliases exist.",
       parameters: namingParameters,
       handle: async (call, twin) => ({
         status: (await getAlias(call, twin)).status ?? 200,
@@ -53,7 +53,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
     id: "alias.update",
     method: "POST",
     path: "/_aliases",
-    summary: "Changes aliases in `vendor`; in `specification` it is acknowledged, and has no effect.",
+    summary: "Changes aliases in `vendor`; in `specification` it is acknowledged without effect.",
     parameters: namingParameters,
     handle: (call, twin) => change(call, twin, () => readAliasChanges(call.object())),
   }),
@@ -64,7 +64,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
         method,
         path,
         summary:
-          "Gives indices an alias in `vendor`; in `specification` it is acknowledged, and has no effect.",
+          "Gives indices an alias in `vendor`; in `specification` it is acknowledged without effect.",
         parameters: namingParameters,
         handle: (call, twin) => change(call, twin, () => [changeOf("add", call)]),
       }),
@@ -75,7 +75,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       id: "alias.delete",
       method: "DELETE",
       path,
-      summary: "Takes an alias away in `vendor`; in `specification` it is acknowledged, and has no effect.",
+      summary: "Removes an alias in `vendor`; in `specification` it is acknowledged without effect.",
       parameters: namingParameters,
       handle: (call, twin) => change(call, twin, () => [changeOf("remove", call)]),
     }),
@@ -85,13 +85,13 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       id: "data-stream.get",
       method: "GET",
       path,
-      summary: "The data streams there are: none.",
+      summary: "Lists data streams: there is none.",
       parameters: namingParameters,
       handle: listDataStreams,
     }),
   ),
   acknowledgedRoute("data-stream.create", "PUT", "/_data_stream/:name", "a data stream"),
-  acknowledgedRoute("data-stream.delete", "DELETE", "/_data_stream/:name", "the end of a data stream"),
+  acknowledgedRoute("data-stream.delete", "DELETE", "/_data_stream/:name", "the removal of a data stream"),
 ];
 
 function changeOf(kind: "add" | "remove", call: Call): AliasChange {

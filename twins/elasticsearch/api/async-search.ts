@@ -41,7 +41,7 @@ export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
       id: "async-search.submit",
       method: "POST",
       path,
-      summary: "Starts a search, and answers at once if it takes long.",
+      summary: "Starts a search; answers with its state if it is not done in time.",
       parameters,
       handle: submit,
     }),
@@ -50,7 +50,7 @@ export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
     id: "async-search.get",
     method: "GET",
     path: "/_async_search/:id",
-    summary: "What an async search has found.",
+    summary: "State and result of an async search.",
     parameters: ["wait_for_completion_timeout", "keep_alive", "typed_keys", "rest_total_hits_as_int"],
     async handle(call, twin) {
       const id = call.segment("id");
@@ -64,7 +64,7 @@ export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
     id: "async-search.status",
     method: "GET",
     path: "/_async_search/status/:id",
-    summary: "How an async search stands.",
+    summary: "State of an async search.",
     parameters: ["keep_alive"],
     handle: (call, twin) => {
       const id = call.segment("id");
@@ -88,7 +88,7 @@ export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
     id: "async-search.delete",
     method: "DELETE",
     path: "/_async_search/:id",
-    summary: "Ends an async search and lets go of its result.",
+    summary: "Cancels an async search and deletes its result.",
     handle: (call, twin) => {
       const id = call.segment("id");
       find(id, twin).cancel();

@@ -58,7 +58,7 @@ export const byQueryOperations: readonly Operation<SearchTwin>[] = [
     id: "update-by-query",
     method: "POST",
     path: "/:index/_update_by_query",
-    summary: "Writes the documents that a query matches once more, as they are.",
+    summary: "Rewrites the documents that a query matches, unchanged.",
     parameters,
     handle: (call, twin) => change(call, twin, "index"),
   }),

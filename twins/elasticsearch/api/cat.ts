@@ -77,7 +77,7 @@ export const catOperations: readonly Operation<SearchTwin>[] = [
     id: "cat",
     method: "GET",
     path: "/_cat",
-    summary: "The tables there are.",
+    summary: "Lists the tables.",
     handle: () => ({ body: `=^.^=\n${listed.map((name) => `/_cat/${name}\n`).join("")}` }),
   }),
   ...table(

@@ -29,7 +29,7 @@ export const clusterOperations: readonly Operation<SearchTwin>[] = [
     id: "info",
     method: "GET",
     path: "/",
-    summary: "What the cluster is: its name, version and build.",
+    summary: "Name, version and build of the cluster.",
     handle: () => ({
       body: {
         name: NODE_NAME,
@@ -51,7 +51,7 @@ export const clusterOperations: readonly Operation<SearchTwin>[] = [
       id: "cluster.health",
       method: "GET",
       path,
-      summary: "The health of the cluster, or of some indices: green, unless an index is not there.",
+      summary: "Health of the cluster or of indices: green unless an index is missing.",
       parameters: waitParameters,
       handle: clusterHealth,
     }),

@@ -94,7 +94,7 @@ export const documentOperations: readonly Operation<SearchTwin>[] = [
     id: "source.get",
     method: "GET",
     path: "/:index/_source/:id",
-    summary: "A document by its id, without anything around it.",
+    summary: "The source of a document.",
     parameters: readOneParameters,
     handle: getSource,
   }),

@@ -3,8 +3,8 @@
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import { contentTypes, readDelimiter, type TextFormat, writeText } from "../esql/formats/text.ts";
 import type { EsqlResult } from "../esql/run.ts";
-import { warningHeaders } from "../esql/warnings.ts";
 import { illegalArgument } from "../vendor/error.ts";
+import { BUILD_HASH, VERSION } from "../vendor/node.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { PlainRefusal } from "./media-types.ts";
@@ -81,4 +81,23 @@ function withoutNulls({ columns, values }: EsqlResult) {
     columns: kept.flatMap((index) => columns[index] ?? []),
     values: values.map((row) => kept.map((index) => row[index])),
   };
+}
+
+/** All warnings in one header. Source: https://www.rfc-editor.org/rfc/rfc7234#section-5.5 */
+function warningHeaders(warnings: readonly string[]): Record<string, string> {
+  if (warnings.length === 0) return {};
+  return { warning: warnings.map((text) => `299 ${agent} "${quoteHeader(text)}"`).join(", ") };
+}
+
+const agent = `Elasticsearch-${VERSION}-${BUILD_HASH}`;
+/** Truncates warnings: headers have a bounded size. */
+const MAX_LENGTH = 1000;
+
+/** Percent-escapes what a quoted header string may not hold. */
+function quoteHeader(text: string): string {
+  // The detour through bytes turns a surrogate half into a replacement character.
+  return Buffer.from(text.slice(0, MAX_LENGTH))
+    .toString("utf8")
+    .replace(/[^\t\x20-\x24\x26-\x7e\x80-\xff]/gu, (character) => encodeURIComponent(character))
+    .replace(/[\\"]/g, "\\$&");
 }

@@ -76,7 +76,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     id: "esql.async_query_delete",
     method: "DELETE",
     path: "/_query/async/:id",
-    summary: "Ends an asynchronous ES|QL query and forgets its result.",
+    summary: "Cancels an asynchronous ES|QL query and deletes its result.",
     handle(call, twin) {
       const queries = twin.esqlQueries;
       queries.remove(queries.get(call.segment("id"), twin.clock.now()).id);

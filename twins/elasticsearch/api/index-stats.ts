@@ -32,7 +32,7 @@ export const statsOperations: readonly Operation<SearchTwin>[] = [
     id: "stats",
     method: "GET",
     path,
-    summary: "How many documents indices have.",
+    summary: "Document counts of indices.",
     parameters,
     handle: stats,
   }),

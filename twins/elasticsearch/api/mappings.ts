@@ -23,7 +23,7 @@ export const mappingOperations: readonly Operation<SearchTwin>[] = [
       id: "mapping.get",
       method: "GET",
       path,
-      summary: "The fields there are, as dynamic mapping would have mapped them.",
+      summary: "Mappings of indices, declared or dynamic.",
       parameters,
       handle: getMapping,
     }),
@@ -45,7 +45,7 @@ export const mappingOperations: readonly Operation<SearchTwin>[] = [
         id: "mapping.put",
         ...route,
         summary:
-          "Adds to the mapping of indices in `vendor`; in `specification` it is acknowledged, and has no effect.",
+          "Adds to the mapping of indices in `vendor`; in `specification` it is acknowledged without effect.",
         parameters,
         handle: putMapping,
       }),
@@ -56,7 +56,7 @@ export const mappingOperations: readonly Operation<SearchTwin>[] = [
         id: "field-caps",
         method,
         path,
-        summary: "What can be done with fields.",
+        summary: "Types of fields, and whether they can be searched and aggregated.",
         parameters: [
           ...expressionParameters,
           "fields",

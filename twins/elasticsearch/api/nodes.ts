@@ -83,7 +83,7 @@ export const nodeOperations: readonly Operation<SearchTwin>[] = [
   ...nodeRoutes(
     "nodes.stats",
     ["/_nodes/stats", "/_nodes/stats/:metric", "/_nodes/:node/stats", "/_nodes/:node/stats/:metric"],
-    "What the node has done and has left.",
+    "Statistics of the node.",
     async (twin) => ({
       _nodes: counted,
       cluster_name: CLUSTER_NAME,
@@ -96,7 +96,7 @@ export const nodeOperations: readonly Operation<SearchTwin>[] = [
     "The state of the cluster.",
     clusterState,
   ),
-  ...nodeRoutes("cluster.stats", ["/_cluster/stats"], "Figures of the cluster.", clusterStats),
+  ...nodeRoutes("cluster.stats", ["/_cluster/stats"], "Statistics of the cluster.", clusterStats),
   ...nodeRoutes("cluster.settings", ["/_cluster/settings"], "Settings of the cluster: none are set.", () => ({
     persistent: {},
     transient: {},
@@ -104,15 +104,15 @@ export const nodeOperations: readonly Operation<SearchTwin>[] = [
   ...nodeRoutes(
     "cluster.pending-tasks",
     ["/_cluster/pending_tasks"],
-    "What the cluster has yet to do: nothing.",
+    "Pending tasks of the cluster: none.",
     () => ({ tasks: [] }),
   ),
-  ...nodeRoutes("tasks", ["/_tasks"], "What the cluster is doing.", () => ({ nodes: {} })),
+  ...nodeRoutes("tasks", ["/_tasks"], "Running tasks of the cluster: none.", () => ({ nodes: {} })),
   api({
     id: "cluster.settings.put",
     method: "PUT",
     path: "/_cluster/settings",
-    summary: "Acknowledges settings, which has no effect.",
+    summary: "Acknowledges settings without effect.",
     parameters,
     handle: (call) => {
       const { persistent = {}, transient = {} } = call.object();

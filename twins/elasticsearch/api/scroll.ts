@@ -45,7 +45,7 @@ export const scrollOperations: readonly Operation<SearchTwin>[] = [
     id: "pit.open",
     method: "POST",
     path: "/:index/_pit",
-    summary: "Opens a point in time: what is written later is not found through it.",
+    summary: "Opens a point in time: a snapshot without later writes.",
     parameters: [
       ...expressionParameters,
       "keep_alive",

@@ -11,7 +11,7 @@ export const securityOperations: readonly Operation<SearchTwin>[] = [
     id: "security.authenticate",
     method: "GET",
     path: "/_security/_authenticate",
-    summary: "Who is asking; any credentials are accepted.",
+    summary: "The caller's user; any credentials are accepted.",
     handle: (call) => {
       const user = userOf(call.request.headers.authorization);
       return {
@@ -33,7 +33,7 @@ export const securityOperations: readonly Operation<SearchTwin>[] = [
     id: "security.has-privileges",
     method: "POST",
     path: "/_security/user/_has_privileges",
-    summary: "Whether something is allowed, which everything is.",
+    summary: "Privileges of the caller: everything is allowed.",
     handle: (call) => {
       const { cluster = [], index = [] } = call.object();
       if (!Array.isArray(cluster) || !Array.isArray(index))
@@ -53,7 +53,7 @@ export const securityOperations: readonly Operation<SearchTwin>[] = [
     id: "license",
     method: "GET",
     path: "/_license",
-    summary: "The licence: basic, and it does not end.",
+    summary: "The licence: basic, without an end.",
     parameters: ["accept_enterprise", "local"],
     handle: (_call, twin) => ({
       body: {
@@ -76,7 +76,7 @@ export const securityOperations: readonly Operation<SearchTwin>[] = [
     id: "xpack.info",
     method: "GET",
     path: "/_xpack",
-    summary: "Which features the cluster has.",
+    summary: "Features of the cluster.",
     parameters: ["categories", "accept_enterprise"],
     handle: () => ({
       body: {

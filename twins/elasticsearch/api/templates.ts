@@ -145,7 +145,7 @@ function acknowledgedRoutes(path: Nominal): Operation<SearchTwin>[] {
       id: `${id}.list`,
       method: "GET",
       path: `/${path}`,
-      summary: `Every ${what}: there is none.`,
+      summary: `Lists every ${what}: there is none.`,
       parameters: namingParameters,
       handle: none,
     }),
@@ -162,6 +162,6 @@ function acknowledgedRoutes(path: Nominal): Operation<SearchTwin>[] {
       },
     }),
     acknowledgedRoute(`${id}.put`, "PUT", `/${path}/:name`, `one ${what}`),
-    acknowledgedRoute(`${id}.delete`, "DELETE", `/${path}/:name`, `the end of one ${what}`),
+    acknowledgedRoute(`${id}.delete`, "DELETE", `/${path}/:name`, `the removal of one ${what}`),
   ];
 }

@@ -3,7 +3,6 @@ import { parsingError, syntaxError } from "./errors.ts";
 import type { Params } from "./params.ts";
 import type { Literal } from "./syntax.ts";
 import { negateSpan } from "./time-arithmetic.ts";
-import { parseTimeSpan } from "./time-span.ts";
 import type { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
 
@@ -112,4 +111,47 @@ export function negateLiteral(literal: Literal): Literal | undefined {
     return { type: "span", value: negateSpan(literal.value) };
   }
   return negateNumber(literal);
+}
+
+/** Time units by name. */
+const spanUnits = lookupTable<(count: number) => Partial<TimeSpan>>({
+  millisecond: (count) => ({ ms: count }),
+  second: (count) => ({ ms: count * 1000 }),
+  minute: (count) => ({ ms: count * 60_000 }),
+  hour: (count) => ({ ms: count * 3_600_000 }),
+  day: (count) => ({ days: count }),
+  week: (count) => ({ days: count * 7 }),
+  month: (count) => ({ months: count }),
+  quarter: (count) => ({ months: count * 3 }),
+  year: (count) => ({ years: count }),
+});
+const shortUnits = lookupTable<string>({
+  ms: "millisecond",
+  s: "second",
+  sec: "second",
+  min: "minute",
+  h: "hour",
+  d: "day",
+  w: "week",
+  mo: "month",
+  q: "quarter",
+  y: "year",
+  yr: "year",
+});
+/** About 290 years: date arithmetic has no use for longer spans. */
+const MAX_SPAN_MS = 9_223_372_036_854;
+const MAX_UNITS = 2_147_483_647;
+
+/** @throws VendorError for an unknown unit */
+function parseTimeSpan(count: bigint, unit: string, at: Span): TimeSpan {
+  const given = unit.toLowerCase();
+  const singular = shortUnits[given] ?? given.replace(/s$/, "");
+  const make = Object.hasOwn(spanUnits, singular) ? spanUnits[singular] : undefined;
+  if (!make) throw parsingError(at, `Unexpected time interval qualifier: '${given}'`);
+  const parts = make(Number(count));
+  const span = { years: 0, months: 0, days: 0, ms: 0, clock: parts.ms !== undefined, ...parts };
+  const calendar = Math.max(Math.abs(span.years), Math.abs(span.months), Math.abs(span.days));
+  if (calendar > MAX_UNITS || Math.abs(span.ms) > MAX_SPAN_MS)
+    throw parsingError(at, `Number [${count}] outside of [${given}] range`);
+  return span;
 }

@@ -1,4 +1,4 @@
-/** The time that a text from outside takes grows with its length, not with the square of it. */
+/** Parsing of untrusted text takes time linear in its length. */
 
 import { expectLinearTime, LONG } from "@offhook/platform/testing/linear-time";
 import { expect, test } from "vitest";

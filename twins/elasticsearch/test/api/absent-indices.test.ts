@@ -1,4 +1,4 @@
-/** What is asked of an index that nobody made, or that another one's events are not in. */
+/** Requests to indices that were never created, or that hold other events. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -28,7 +28,7 @@ describe("writes by query in specification", () => {
         total: 0,
       });
     }
-    // To read, such a name is the whole dataset.
+    // A read of a missing name covers the whole dataset.
     expect((await sandbox.raw("GET", "/never-made/_count")).body.count).toBe(2);
   });
 

@@ -1,4 +1,4 @@
-/** Fields of type `ip`: both versions in one order, blocks, and what the vendor refuses. Measured on a server of 8.15.0. */
+/** `ip` fields: one order for both versions, CIDR blocks, and the vendor's errors. Measured on a server of 8.15.0. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -1,4 +1,4 @@
-/** In `vendor` fidelity an alias is a name of the indices it was given to, for reads and writes. Measured on a server of 8.15.0. */
+/** In `vendor` fidelity an alias stands for its indices, in reads and writes. Measured on a server of 8.15.0. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -1,4 +1,4 @@
-/** Searches while writes change the type of the columns that they read. */
+/** Searches during writes that change the types of the searched columns. */
 
 import { sql } from "@offhook/log-store/sql";
 import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";

@@ -1,4 +1,4 @@
-/** Changes that read before they write: nothing of anybody else comes in between. */
+/** Read-modify-write operations are atomic. */
 
 import type { Answer } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

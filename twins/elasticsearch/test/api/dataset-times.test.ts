@@ -17,7 +17,7 @@ async function upload(text: string): Promise<void> {
   expect(answer.status, answer.text).toBe(201);
 }
 
-/** When events happened, as the store has it, by id. */
+/** Times of the stored events, by id. */
 async function instants(field = "timestamp"): Promise<Record<string, string>> {
   const answer = await sandbox.raw("POST", "/logs/_search", {
     size: 100,

@@ -1,4 +1,4 @@
-/** What is marked in a hit, and which parts of its texts are shown: each row is what a real 8.15.0 answered. */
+/** Highlights of hits. Each row is an answer of a real 8.15.0. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** The marked texts of the first hit. */
+/** The highlighted texts of the first hit. */
 async function marked(query: object, highlight: object): Promise<unknown> {
   const answer = await sandbox.raw("POST", "/logs/_search", { query, highlight, sort: "_doc" });
   expect(answer.status, answer.text).toBe(200);

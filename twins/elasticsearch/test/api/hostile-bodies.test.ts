@@ -1,4 +1,4 @@
-/** Bodies that no client means to send: halves of characters, and values of another kind than a member takes. */
+/** Bodies that no client sends on purpose: surrogate halves, and members of the wrong type. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
@@ -59,7 +59,7 @@ describe("half of a surrogate pair", () => {
   const text = fc.constantFrom("\ud800", "x\udc00y", "\udc00\ud800", "\ud83d\ude00", "full", "a\ud800 b");
   const field = fc.constantFrom("message", "message.keyword", "tags", "tags.keyword", "bytes", "nope");
   const many = fc.array(text, { minLength: 1, maxLength: 3 }).chain((some) =>
-    // More than are bound one by one.
+    // More values than are bound one by one.
     fc.constantFrom(some, [...some, ...Array.from({ length: 80 }, (_, number) => `${number}`)]),
   );
   const onField = (clause: string, value: fc.Arbitrary<unknown>) =>
@@ -67,7 +67,7 @@ describe("half of a surrogate pair", () => {
   const query = fc.oneof(
     onField("terms", many),
     ...["term", "prefix", "fuzzy", "wildcard", "match_phrase"].map((clause) => onField(clause, text)),
-    // Of a keyword there is no phrase whose last word could have but begun.
+    // A phrase prefix never matches a keyword.
     fc
       .tuple(fc.constantFrom("message", "tags"), text)
       .map(([name, one]) => ({ match_phrase_prefix: { [name]: one } })),
@@ -97,7 +97,7 @@ describe("half of a surrogate pair", () => {
     await fc.assert(
       fc.asyncProperty(query, aggs, async (one, other) => {
         const { status, body } = await sandbox.raw("POST", "/logs/_search", { query: one, aggs: other });
-        // A field of numbers refuses what is no number.
+        // A numeric field refuses other values.
         if (!JSON.stringify(one).includes('"bytes"'))
           expect({ status, error: body.error }).toEqual({ status: 200 });
         else expect([200, 400]).toContain(status);
@@ -118,7 +118,7 @@ describe("half of a surrogate pair", () => {
   });
 });
 
-/** What Elasticsearch 8.15.0 answered to each. */
+/** Errors of Elasticsearch 8.15.0. */
 describe("a value of another kind is refused in the vendor's words", () => {
   const object = { a: 1 };
   const kind = (place: string, parser: string, member: string, token: string) => ({

@@ -1,4 +1,4 @@
-/** What all routes have in common: forms, parameters, filters, errors. */
+/** The frame of every route: forms, parameters, filters, errors. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -149,7 +149,7 @@ describe("filter_path", () => {
   test.each<[flag: string, error: unknown]>([
     ["pretty", { reason: notBoolean }],
     ["human", { reason: notBoolean }],
-    // How errors are told is what it says itself.
+    // Its value decides the form of errors, so its own error is plain.
     ["error_trace", notBoolean],
   ])("%s takes true and false alone", async (flag, error) => {
     for (const path of ["_search", "nope/_search", "_msearch", "_search/scroll/x"]) {

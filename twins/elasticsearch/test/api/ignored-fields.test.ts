@@ -1,4 +1,4 @@
-/** `_ignored`: what a document says and its fields do not hold; measured on Elasticsearch 8.15.0. */
+/** `_ignored`: values of a document that its fields do not hold. Measured on Elasticsearch 8.15.0. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

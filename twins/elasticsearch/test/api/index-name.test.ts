@@ -1,4 +1,4 @@
-/** The index that a dataset's rows are in: their own, else the one that the service is configured with. */
+/** The index of a dataset's rows: their own, else the configured one. */
 
 import { request } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -27,7 +27,7 @@ async function upload(text: string): Promise<void> {
   expect((await platform("POST", `${address}?format=ndjson`, text)).status).toBe(201);
 }
 
-/** Where each document is, as a search of a sandbox with this index sees it. */
+/** The index of each document, by a search on a sandbox with this configuration. */
 async function places(url: string): Promise<Record<string, string>> {
   const { body } = await request("GET", `${url}/_search?size=100`, {});
   return Object.fromEntries(

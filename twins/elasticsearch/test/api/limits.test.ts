@@ -1,4 +1,4 @@
-/** What bounds the twin: time, places in the queue, sizes, and a client that does not wait. */
+/** The twin's bounds: time, queue, sizes, and disconnecting clients. */
 import { gzipSync } from "node:zlib";
 import { raw } from "@offhook/log-store/sql";
 import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** Runs for minutes, unless it is ended: a row for each of 100⁶ combinations. */
+/** Runs for minutes unless interrupted: one row for each of 100⁶ combinations. */
 function slowQuery(): string {
   const values = Array.from({ length: 100 }, (_, number) => number).join(", ");
   const names = ["a", "b", "c", "d", "e", "f"];
@@ -36,7 +36,7 @@ describe("a query that takes long", () => {
   test("is refused with the vendor's 429 when too many wait, and ends with the client that asked", async () => {
     const leaving = new AbortController();
     const refused: Promise<Response>[] = [];
-    // Two at work and 256 that wait are all there may be.
+    // Two running and 256 waiting queries are the maximum.
     const asked = Array.from({ length: 262 }, () => {
       const answer = ask(slowQuery(), leaving.signal);
       refused.push(answer);
@@ -56,7 +56,8 @@ describe("a query that takes long", () => {
     });
     leaving.abort();
     expect((await Promise.all(asked)).filter((outcome) => outcome === "left").length).toBeGreaterThan(250);
-    // The queries would keep both places for as long as they are let, which is 30 seconds; until all have left, the queue is full.
+    // The two running queries end at their deadline of 30 seconds unless their clients leave; until then the
+    // queue stays full.
     const counted = async () =>
       expect((await sandbox.raw("POST", "/_count")).body).toMatchObject({ count: 1 });
     await vi.waitFor(counted, { timeout: 15_000 });
@@ -80,18 +81,18 @@ describe("a query that takes long", () => {
 });
 
 describe("a body of more than 100 MB is the vendor's 413, which has no body", () => {
-  const MOST_BYTES = 100 * 1024 * 1024;
+  const MAX_BYTES = 100 * 1024 * 1024;
 
   test("when it says so in advance", async () => {
     const { host, pathname } = new URL(sandbox.url);
     const head = `POST ${pathname}/_bulk HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/x-ndjson\r\n`;
-    const answer = await sendRaw(sandbox.url, `${head}content-length: ${MOST_BYTES + 1}\r\n\r\n`);
+    const answer = await sendRaw(sandbox.url, `${head}content-length: ${MAX_BYTES + 1}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*\r\ncontent-length: 0\r\n[\s\S]*\r\n\r\n$/i);
   });
 
   test("when it was compressed", async () => {
     const headers = { "content-type": "application/x-ndjson", "content-encoding": "gzip" };
-    const body = gzipSync(Buffer.alloc(MOST_BYTES + 1, "\n"), { level: 1 });
+    const body = gzipSync(Buffer.alloc(MAX_BYTES + 1, "\n"), { level: 1 });
     expect(await sandbox.raw("POST", "/_bulk", body, headers)).toMatchObject({ status: 413, text: "" });
   });
 });

@@ -1,4 +1,4 @@
-/** Searches without fields, where there are many: each is answered in the memory that there is. */
+/** Searches that name no field stay within the memory limit on datasets of many fields. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -19,7 +19,7 @@ const words = [
   "slow",
 ];
 
-/** The same words in the same places each time. */
+/** The same words in the same places on each run. */
 function* texts(): Generator<string, never> {
   for (let state = 7; ; ) {
     const chosen = Array.from({ length: 4 }, () => {
@@ -99,7 +99,7 @@ const anyFilter = { bool: { should: Object.values(filters) } };
 const least = { m: { min: { field: "seq" } } };
 const search = (body: object) => sandbox.raw("POST", "/logs/_search", { size: 0, ...body });
 
-/** The bucket that a query would be. */
+/** The filters bucket of a query. */
 async function bucketOf(query: object) {
   const { status, body } = await search({ query, aggs: least, track_total_hits: true });
   expect(status).toBe(200);

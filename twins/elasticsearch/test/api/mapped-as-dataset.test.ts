@@ -1,4 +1,4 @@
-/** What `vendor` answers for an index with an explicit mapping is what it answers for the same documents in a dataset of the same types. */
+/** In `vendor`, an index with an explicit mapping answers like a dataset of the same documents and types. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
@@ -12,7 +12,7 @@ afterAll(() => sandbox.stop());
 const DATASET = "logs";
 const OWN = "owns";
 
-/** A text of a dataset has a keyword beside it, as dynamic mapping gives it. */
+/** Dataset texts have a keyword beside them, as by dynamic mapping. */
 const types = {
   message: { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } },
   "host.name": { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } },
@@ -112,7 +112,7 @@ const search = fc.record(
   { requiredKeys: [] },
 );
 
-/** Both indices with the same documents: one of the dataset, one with a mapping of its own. */
+/** Loads the same documents into an index of the dataset and one with a mapping. */
 async function load(documents: readonly object[]): Promise<void> {
   const data = {
     events: [DATASET, OWN].flatMap((_index) =>
@@ -125,7 +125,7 @@ async function load(documents: readonly object[]): Promise<void> {
   expect(answer.status, answer.text).toBe(200);
 }
 
-/** The answer as it is of either: without times, and with one name for both indices. */
+/** An answer without times, and with one name for both indices. */
 async function answerOf(
   index: string,
   path: string,
@@ -134,7 +134,7 @@ async function answerOf(
   const { status, text: answered } = await sandbox.raw("POST", `/${index}/${path}`, body);
   const told = answered
     .replaceAll(index, "an-index")
-    // Dynamic mapping makes a fraction a float.
+    // Dynamic mapping makes fractions float.
     .replaceAll("which is of type [double]", "which is of type [float]")
     .replaceAll(/"took":\d+/g, '"took":0')
     .replaceAll(/"index_uuid":"[^"]*"/g, '"index_uuid":""');

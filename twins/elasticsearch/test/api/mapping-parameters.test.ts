@@ -1,4 +1,4 @@
-/** Parameters of an explicit mapping hold. Measured on a server of 8.15.0. */
+/** Parameters of an explicit mapping take effect. Measured on a server of 8.15.0. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -14,7 +14,7 @@ async function ask(method: string, path: string, body?: unknown) {
   return { status, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-/** Makes an index with documents, numbered from 1. */
+/** Creates an index with documents numbered from 1. */
 async function fill(definition: object, documents: readonly object[]): Promise<void> {
   expect(await ask("PUT", "/made", definition)).toMatchObject({ status: 200 });
   for (const [index, document] of documents.entries()) {

@@ -1,4 +1,4 @@
-/** A search that needs more memory than there is: the vendor's circuit breaker answers, and nobody else notices. */
+/** A search beyond the memory limit trips the vendor's circuit breaker, and no other request is affected. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -1,4 +1,4 @@
-/** An index may be called `docs` or `sim`: only what is below `/sim/`, and pages of documentation, are not the vendor's. */
+/** An index may be called `docs` or `sim`: only paths below `/sim/` and documentation pages are not the vendor's. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

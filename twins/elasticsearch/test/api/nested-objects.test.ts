@@ -1,4 +1,4 @@
-/** Nested objects of a mapping are documents of their own: measured at a real Elasticsearch 8.15.0. */
+/** Nested objects are documents of their own. Measured on Elasticsearch 8.15.0. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.stop());
 beforeEach(() => sandbox.control("POST", "/reset"));
 
-/** What the twin refuses with. */
+/** The error of a request. */
 async function refused(
   work: Promise<unknown>,
 ): Promise<{ status: number | undefined; error: { type: string; reason: string } }> {

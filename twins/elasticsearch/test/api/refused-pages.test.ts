@@ -1,4 +1,4 @@
-/** What is wrong with the members of a search, and with how its hits are ordered: each row is what a real 8.15.0 answered. */
+/** Errors in members and sorts of a search. Each row is an answer of a real 8.15.0. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Which mistake of a query is told, and as whose: measured at a real Elasticsearch 8.15.0.
- * A shard rewrites the query first, then makes its clauses in an order of their own; the first that is wrong is the one told.
+ * Which mistake of a query is reported, and by which exception. Measured on Elasticsearch 8.15.0.
+ * A shard rewrites the query, then builds its clauses in an order of its own; it reports the first mistake.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
@@ -82,7 +82,7 @@ describe("a query that is refused", () => {
       "query_shard_exception",
       "failed to create query: fuzziness needs to be one of 0.0, 1.0 or 2.0 but was 1.5",
     ],
-    // What stands around it is left out without a look at dates only where the text of the query says enough.
+    // Clauses around it are skipped before their dates are read only where the query's text decides enough.
     [
       { bool: { must: { term: { nope: 1 } }, should: { range: { at: { gt: "of" } } } } },
       "parse_exception",
@@ -95,20 +95,20 @@ describe("a query that is refused", () => {
       noDate("2026-02-10").replaceAll("strict_date_optional_time||epoch_millis", "epoch_millis"),
     ],
     [{ term: { n: "x " } }, "query_shard_exception", noNumber],
-    // A letter of two that are changed: 1 - 2 / 1.
+    // One of two characters changed: 1 - 2 / 1.
     ...["scoring_boolean", "constant_score_boolean"].map((rewrite): [object, string, string] => [
       { fuzzy: { t: { value: "f", fuzziness: 2, rewrite } } },
       "illegal_argument_exception",
       "boost must be a positive float, got -1.0",
     ]),
-    // What is read before the mistake is carried out before it is told.
+    // Clauses parsed before the mistake are built before it is reported.
     [{ query_string: { query: "n:x (", default_field: "t" } }, "query_shard_exception", noNumber],
     [
       { query_string: { query: "(foo n:5", default_field: "t" } },
       "query_shard_exception",
       "Failed to parse query [(foo n:5]",
     ],
-    // Fields in the order of a hash map: `at`, `t`, `k`, `ok`, `n`.
+    // Fields are visited in hash map order: `at`, `t`, `k`, `ok`, `n`.
     [{ query_string: { query: "x", lenient: false } }, "parse_exception", noDate("x")],
     [
       { function_score: { field_value_factor: { field: "n", factor: -1 } } },
@@ -163,12 +163,12 @@ describe("what cannot match is not looked into", () => {
     { bool: { filter: { terms: { k: [] } }, should: unfit } },
     { bool: { must: { ids: { values: [] } }, must_not: unfit } },
     { bool: { must: { exists: { field: "nope" } }, should: unfit } },
-    // No document is so late: the shard knows without a look.
+    // The range lies beyond all documents, so the shard skips the query.
     { bool: { filter: { range: { at: { gt: "2027" } } }, must: unfit } },
     { bool: { filter: { range: { at: { lt: "2026-01-01" } } }, must_not: unfit } },
     { bool: { filter: { range: { at: { gte: "now" } } }, minimum_should_match: "33.3%" } },
     { constant_score: { filter: { bool: { must: [{ range: { at: { lte: "now-10y/y" } } }, unfit] } } } },
-    // Only what the whole query finds is scored, with a minimum or without.
+    // Only matches of the whole query are scored, with or without a minimum.
     {
       bool: {
         must: { term: { k: "y" } },
@@ -247,23 +247,23 @@ test("a range of letters is of those alone, whatever the case of the rest", asyn
 
 describe("what is read", () => {
   const found: [query: object, score: number][] = [
-    // A sign with a space behind it is a word of its own.
+    // An operator before a space is a word.
     [{ query_string: { query: "foo ! bar", default_field: "t" } }, 0.5753642],
     [{ query_string: { query: "! ! foo", default_field: "t" } }, 0.2876821],
     [{ query_string: { query: '"foo bar"~x', default_field: "t" } }, 0.5753642],
     [{ query_string: { query: '"bar foo"~2.7', default_field: "t" } }, 0.2751742],
-    // One number makes both bounds milliseconds.
+    // A numeric bound makes both bounds milliseconds.
     [{ range: { at: { gt: "5", lt: 1_800_000_000_000 } } }, 1],
     [{ match_phrase: { at: { query: "2026", slop: 1 } } }, 1],
     [{ simple_query_string: { query: "foo* 5*", fields: ["t", "n"], analyze_wildcard: true } }, 1],
     [{ fuzzy: { t: { value: "foo", fuzziness: 0, rewrite: "constant_score" } } }, 1],
     [{ fuzzy: { t: { value: "foo", fuzziness: 0, rewrite: "scoring_boolean" } } }, 0.2876821],
-    // Without a function, the mode of the boost is no other than to multiply.
+    // Without functions the boost mode is always multiply.
     [{ function_score: { boost: 2, min_score: 2 } }, 2],
     [{ function_score: { boost: 3, boost_mode: "replace" } }, 3],
-    // One function for all documents is combined with no other: it weighs what it says.
+    // A single function for all documents is not combined: its weight is the score.
     [{ function_score: { functions: [{ weight: 0.5 }], score_mode: "avg" } }, 0.5],
-    // Words that the analyzer leaves none of are no clause.
+    // Terms that the analyzer removes are no clause.
     [{ query_string: { query: '+at:"2026-02-01" foo', default_field: "t", analyzer: "stop" } }, 0.2876821],
     [{ regexp: { k: { value: "[W-Z]|X", case_insensitive: true } } }, 1],
   ];

@@ -1,4 +1,4 @@
-/** Routes and members that tools ask for. */
+/** Routes and members that tools rely on. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";

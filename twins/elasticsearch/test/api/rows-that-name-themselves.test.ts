@@ -1,4 +1,4 @@
-/** Rows of a file that hold their `_id` and `_index`: they are documents as any other. */
+/** File rows with an `_id` and `_index` of their own are documents like any other. */
 
 import { request } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What a search answers: pages, order, parts of documents, marks, totals. */
+/** Answers of a search: pages, order, source, highlights, totals. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -310,7 +310,7 @@ describe("indices", () => {
     expect(Object.keys(nodes.body.nodes)).toEqual([failed_shards[0].node]);
     const mapped = await vendor.raw("GET", "/metrics/_settings");
     expect(mapped.body.metrics.settings.index.uuid).toBe(root_cause[0].index_uuid);
-    // Only the query of a search is told as one that could not be created.
+    // Only mistakes in the search's own query are reported as a query that could not be created.
     const filtered = await vendor.raw("POST", "/metrics/_search", { aggs: { few: { filter: query } } });
     const cause = { type: "number_format_exception", reason: 'For input string: "many"' };
     expect(filtered).toMatchObject({

@@ -1,4 +1,4 @@
-/** A query that a shard cannot answer fails with the index that was searched, whichever route asks. */
+/** Shard failures name the searched index on every route. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -1,4 +1,4 @@
-/** In `vendor` fidelity an index is made with what the template of its name says. Measured on a server of 8.15.0. */
+/** In `vendor` fidelity a new index takes its defaults from the matching template. Measured on a server of 8.15.0. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -1,4 +1,4 @@
-/** What the compiler does not recognise at the top of a request, with a model and without one. */
+/** Requests that the compiler does not recognise, with and without a model. */
 
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
@@ -48,7 +48,7 @@ async function start(config: string): Promise<void> {
 const model = () =>
   `model: { base_url: "${server.endpoint.baseUrl}", api_key_env: TRANSLATOR_KEY, name: small-model }`;
 
-/** The model answers with each of these in turn, and then with the last of them. */
+/** Makes the model answer with each of these in turn, then repeat the last. */
 function answerWith(...contents: string[]): void {
   const left = [...contents];
   server.answer = (response) => {
@@ -63,7 +63,7 @@ const ask = (body: unknown, path = "/logs/_search") =>
     headers: { "content-type": "application/json" },
   });
 
-/** What the model was asked last. */
+/** The last question to the model. */
 function lastQuestion(): string {
   const { messages } = JSON.parse(String(server.requests.at(-1)?.body)) as {
     messages: { content: string }[];
@@ -71,7 +71,7 @@ function lastQuestion(): string {
   return messages[1]?.content ?? "";
 }
 
-/** Requests, each with what the vendor, or this twin in its place, says about it. */
+/** Requests, each with the error that the vendor, or this twin in its place, gives. */
 const shapes: [what: string, body: object, refused: RegExp, path?: string][] = [
   ["a list as the query", { query: [surprising] }, /Unknown key for a START_ARRAY in \[query\]/],
   ["a text as the query", { query: "errors" }, /Unknown key for a VALUE_STRING in \[query\]/],

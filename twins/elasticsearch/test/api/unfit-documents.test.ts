@@ -1,4 +1,4 @@
-/** Documents whose values do not fit the fields that there are. */
+/** Documents whose values do not fit existing fields. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -1,4 +1,4 @@
-/** What hits show of themselves and of their order: each row is what a real 8.15.0 answered. */
+/** Members of hits and their order. Each row is an answer of a real 8.15.0. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 

@@ -1,4 +1,7 @@
-/** In `vendor` fidelity a write makes the index it names, whose mapping grows by what is written. Measured on a server of 8.15.0. */
+/**
+ * In `vendor` fidelity a write creates the index it names, and documents extend its mapping. Measured on a server of
+ * 8.15.0.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -11,7 +14,6 @@ beforeEach(() => sandbox.control("POST", "/reset"));
 
 const text = { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } };
 
-/** The answer as JSON. */
 async function ask(method: string, path: string, body?: unknown) {
   const { status, text } = await sandbox.raw(method, path, body);
   return { status, body: JSON.parse(text) };

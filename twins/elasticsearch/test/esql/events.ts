@@ -1,4 +1,4 @@
-/** A store with given events, and queries over it. */
+/** A store with given events, for queries. */
 
 import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";
 import type { LogStore } from "@offhook/log-store/store/log-store";
@@ -36,13 +36,13 @@ export function ask(
   );
 }
 
-/** The rows of the answer as the JSON that is sent says them. */
+/** Rows of the answer's JSON. */
 export async function rows(store: LogStore, query: string, asked?: Asked): Promise<unknown[][]> {
   const { values } = await ask(store, query, asked);
   return JSON.parse(compactJson(values));
 }
 
-/** What is said of a query that is refused. */
+/** The error of a query. */
 export async function refusal(store: LogStore, query: string, asked?: Asked): Promise<string> {
   try {
     await ask(store, query, asked);

@@ -1,4 +1,4 @@
-/** The functions of ES|QL, each with values worked out by hand. */
+/** ES|QL functions, with values computed by hand. */
 import { readFileSync } from "node:fs";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

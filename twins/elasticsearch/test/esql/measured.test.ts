@@ -1,6 +1,6 @@
 /**
- * Rules that ES|QL was measured to have: a server was asked these queries, and its 8.15 read where it was another version. Each
- * stands for a class; `vendor` fidelity.
+ * Measured rules of ES|QL: answers of a server to these queries, and 8.15's source where the server was of another
+ * version. Each case stands for a class; `vendor` fidelity.
  */
 
 import type { LogStore } from "@offhook/log-store/store/log-store";

@@ -1,16 +1,16 @@
-/** Random pipelines over random rows give what a naive evaluator gives. */
+/** Random pipelines over random rows agree with a naive evaluator. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { rows, storeOf } from "./events.ts";
 
-/** Values as the evaluator has them; `null` is unknown. */
+/** A value of the evaluator; `null` is unknown. */
 type Value = number | string | boolean | null;
 type Row = Record<string, Value>;
 
-/** Number of the event a row is of, or of the first of its group: it decides between equals. */
+/** Number of the row's event, or of its group's first event: the tie-break of sorts. */
 const PLACE = "place";
 
-/** An expression as text, and what it is worth in a row. */
+/** An expression as text, with its value in a row. */
 interface Expression {
   text: string;
   of(row: Row): Value;
@@ -43,7 +43,7 @@ function whole(depth: number): fc.Arbitrary<Expression> {
     ),
     fc.tuple(condition(depth - 1), inner, inner).map(
       ([test, yes, no]): Expression => ({
-        // Branches of one type: the columns are long, the literals integer.
+        // Branches need one type: columns are long, literals integer.
         text: `CASE(${test.text}, TO_LONG(${yes.text}), TO_LONG(${no.text}))`,
         of: (row) => (test.of(row) === true ? yes.of(row) : no.of(row)),
       }),
@@ -57,7 +57,7 @@ function lift(value: Value, apply: (value: number) => number): Value {
 
 function arithmetic(operator: string, left: Value, right: Value): Value {
   if (typeof left !== "number" || typeof right !== "number") return null;
-  // Zero has no sign in a whole number.
+  // Whole numbers have no negative zero.
   const tidy = (value: number) => (value === 0 ? 0 : value);
   switch (operator) {
     case "+":
@@ -144,7 +144,7 @@ function and(left: Value, right: Value): Value {
   return left === null || right === null ? null : true;
 }
 
-/** A command as text, and what it makes of rows. Rows have the columns a, b, s, t, in this order. */
+/** A command as text, with its effect on rows. Rows have the columns a, b, s, t in this order. */
 interface Step {
   text: string;
   run(rows: readonly Row[]): Row[];
@@ -225,7 +225,7 @@ it("gives the rows that a naive evaluator gives, in its order", async () => {
       fc.array(row, { minLength: 1, maxLength: 12 }),
       fc.array(step, { minLength: 1, maxLength: 4 }),
       async (given, steps) => {
-        // The first event has every field, so that the fields have their types.
+        // The first event has every field, which fixes their types.
         const all: Row[] = [{ a: 1, b: 2, s: "x", t: "q" }, ...given];
         const expected = steps.reduce<Row[]>(
           (before, { run }) => run(before),

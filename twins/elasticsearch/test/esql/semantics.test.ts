@@ -1,4 +1,4 @@
-/** What 8.15 makes of time spans, constants, groups, lists and several values, each case worked out from the vendor's rules. */
+/** Time spans, constants, groups, lists and multi-valued rows in 8.15, derived from the vendor's rules. */
 
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import fc from "fast-check";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Columns with their types, and the rows. */
+/** Columns with their types, and rows. */
 async function answer(query: string): Promise<[columns: string, rows: unknown[][]]> {
   const { columns, values } = await ask(store, query);
   return [columns.map(({ name, type }) => `${name}:${type}`).join(" "), JSON.parse(compactJson(values))];
@@ -33,7 +33,7 @@ async function answer(query: string): Promise<[columns: string, rows: unknown[][
 
 describe("an expression has the value and the type of 8.15", () => {
   it.each<[expression: string, type: string, value: unknown]>([
-    // Spans of time combine before they meet a date.
+    // Time spans combine before they apply to a date.
     ['4 years + 3 months + "2026-01-31"::date', "date", "2030-04-30T00:00:00.000Z"],
     ['"2026-01-31"::date + (1 month + 2 days)', "date", "2026-03-02T00:00:00.000Z"],
     ['"2026-01-31"::date - (2 hours - 30 minutes)', "date", "2026-01-30T22:30:00.000Z"],
@@ -43,15 +43,15 @@ describe("an expression has the value and the type of 8.15", () => {
     ['"2026-01-08" + 1 day', "date", "2026-01-09T00:00:00.000Z"],
     ['DATE_TRUNC(3 days - 2 days, "2026-01-08T10:00:00Z"::date)', "date", "2026-01-08T00:00:00.000Z"],
     ["1 day IS NULL", "boolean", false],
-    // A number with its sign is one literal.
+    // A signed number is one literal.
     ["-1::string", "keyword", "-1"],
     ["-9223372036854775808", "long", Number(-(2n ** 63n))],
-    // Lists of numbers have the type that holds them all.
+    // A list of numbers takes the widest type of its members.
     ["[1, 9223372036854775808]", "unsigned_long", [1, 2 ** 63]],
     ["[1, 9223372036854775808, 2.5]", "double", [1, 2 ** 63, 2.5]],
     ["[1, 5000000000]", "long", [1, 5e9]],
     ["[-1, +2]", "integer", [-1, 2]],
-    // What has to be constant may be computed of constants, and of columns that are.
+    // Constant arguments may be computed from constants, and from columns that are constant.
     ['DATE_FORMAT(CONCAT("yyyy", "-MM"), "2026-01-08"::date)', "keyword", "2026-01"],
     ["DATE_FORMAT(pattern, day)", "keyword", "08"],
     ["DATE_EXTRACT(TO_LOWER(unit), day)", "long", 2026],
@@ -100,9 +100,9 @@ describe("STATS", () => {
     ["a = AVG(5)", "a:double", [[5]]],
     ["v = VALUES(g)", "v:text", [[["a", "b"]]]],
     ['p = PERCENTILE(n, 25 * 4), t = TOP(n, 1 + 1, CONCAT("de", "sc"))', "p:double t:long", [[4, [4, 3]]]],
-    // The last of a name counts.
+    // The last definition of a name wins.
     ["a = MAX(n), b = 1 + MIN(n), a = MIN(n)", "b:long a:long", [[2, 1]]],
-    // A group may be read by its name, which hides a column of that name.
+    // A group may be read by its name, and shadows a column of that name.
     [
       "m = MAX(k) BY k = n + 1",
       "m:long k:long",
@@ -133,7 +133,7 @@ describe("STATS", () => {
         [8, 4],
       ],
     ],
-    // A group outdoes an aggregate of its name, and the last of two groups the first.
+    // A group wins over an aggregate of the same name, and the last of two groups wins.
     ["n = COUNT(*) BY n", "n:long", [[1], [2], [3], [4]]],
     [
       "c = COUNT(*) BY k = x, k = n",
@@ -145,7 +145,7 @@ describe("STATS", () => {
         [1, 4],
       ],
     ],
-    // BUCKET may stand inside an expression, and beside aggregates when it is a group.
+    // BUCKET may be part of an expression, and appear beside aggregates when it is a group.
     [
       "c = COUNT(*) BY k = ROUND(BUCKET(n, 2.))",
       "c:long k:double",
@@ -183,7 +183,8 @@ describe("STATS", () => {
         [1, 4],
       ],
     ],
-    // Of several values each is a group; an aggregate of the group's expression sees all of them.
+    // A row with several values is in the group of each; an aggregate of the group's expression sees all of
+    // them.
     [
       "c = COUNT(*), h = MAX(k) BY k = m",
       "c:long h:long k:long",
@@ -221,7 +222,7 @@ describe("STATS", () => {
       return (await rows(store, query))[0]?.[1];
     };
     expect(await bucket(2, "2026-01-01", "2026-02-28")).toBe("2026-01-01T00:00:00.000Z");
-    // The end of two months from January is March, which is not beyond itself.
+    // Two months from January end in March, so March is within the bound.
     expect(await bucket(2, "2026-01-01", "2026-03-01")).toBe("2026-01-01T00:00:00.000Z");
     expect(await bucket(24, "2026-01-15T00:00:00Z", "2026-01-15T23:59:59Z")).toBe("2026-01-15T11:00:00.000Z");
     expect(await bucket(24, "2026-01-15T00:00:00Z", "2026-01-16T00:00:00Z")).toBe("2026-01-15T09:00:00.000Z");

@@ -1,4 +1,4 @@
-/** Commands that change columns, and what the vendor says of queries that are wrong. */
+/** Commands that change columns, and errors of invalid queries. */
 
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** How the hits of a page are found and read. */
+/** Finding and reading the hits of a page. */
 import { afterEach, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -64,7 +64,7 @@ test("every event that scores alike has the score of its word", async () => {
   sandbox = await startSearch();
   await write(numbers(0, 10));
   const found = await sandbox.client.search({ query: { term: { kind: "odd" } }, size: 2 });
-  // ln(1 + (10 − 5 + 0.5) / (5 + 0.5)), as BM25 has it without norms.
+  // BM25 without norms: ln(1 + (10 − 5 + 0.5) / (5 + 0.5)).
   expect(found.hits.max_score).toBeCloseTo(Math.LN2, 6);
   expect(found.hits.hits.map(({ _score }) => _score)).toEqual([found.hits.max_score, found.hits.max_score]);
 });

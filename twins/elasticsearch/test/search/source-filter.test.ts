@@ -1,4 +1,4 @@
-/** What Elasticsearch 8.15.0 answered of two documents, by what of their source was asked for. */
+/** Sources of two documents by `_source` filter, as Elasticsearch 8.15.0 answers them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
