@@ -11,6 +11,7 @@ import type { Aliases } from "./indices/aliases.ts";
 import { readDefinition } from "./indices/own-indices.ts";
 import { OwnMapping } from "./indices/own-mapping.ts";
 import { Templates } from "./indices/templates.ts";
+import { FieldViews } from "./indices/visible-fields.ts";
 import { TermStatisticsCache } from "./query/term-statistics.ts";
 import { createOpenSearches, endSearches } from "./search/open-searches.ts";
 import type { SearchTwin } from "./search-twin.ts";
@@ -49,6 +50,7 @@ export async function startSearchTwin(
     startedMs: Math.floor(clock.now()),
     index,
     datasetAliases,
+    fieldViews: new FieldViews(),
     templates,
     translator: translatorOf(model, variable),
     translatorOrder: translator,

@@ -63,8 +63,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
         id: `alias.put${method === "POST" ? ".post" : ""}`,
         method,
         path,
-        summary:
-          "Gives indices an alias in `vendor`; in `specification` it is acknowledged without effect.",
+        summary: "Gives indices an alias in `vendor`; in `specification` it is acknowledged without effect.",
         parameters: namingParameters,
         handle: (call, twin) => change(call, twin, () => [changeOf("add", call)]),
       }),

@@ -5,7 +5,6 @@ import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import type { Operation } from "@offhook/platform/http/operation";
 import { type Action, isFailed } from "../documents/action.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
-import { visibleFields } from "../indices/own-indices.ts";
 import { Float } from "../json/numbers.ts";
 import { showSql } from "../query/show-sql.ts";
 import { compileRequested, indexPredicate } from "../search/compile-search.ts";
@@ -93,7 +92,7 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   const indices = indexPredicate(scope.selection);
   const most = call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);
   const compileFor = async (fields: FieldCatalog) => {
-    const current = { ...context.query, ...visibleFields(fields, scope.selection) };
+    const current = { ...context.query, ...twin.fieldViews.of(fields, scope.selection) };
     const compiled = await compileRequested(urlQuery, query, { ...context, query: current });
     return matchingDocuments(
       joined([compiled.predicate, ...(indices ? [indices] : [])], " AND "),

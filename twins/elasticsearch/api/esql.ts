@@ -12,7 +12,6 @@ import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/reques
 import type { EsqlContext, EsqlResult } from "../esql/run.ts";
 import type { Selection } from "../indices/expression.ts";
 import { aliasTargets, knownIndices } from "../indices/index-registry.ts";
-import { visibleFields } from "../indices/own-indices.ts";
 import { locateIn } from "../json/position.ts";
 import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
@@ -168,12 +167,13 @@ async function runByCompiler(
     nowMs,
     indices: await knownIndices(twin),
     aliases: await aliasTargets(twin),
+    fieldViews: twin.fieldViews,
     signal,
   };
   const locate = locateIn(call.text(), ["filter"]);
   const filter = (selection: Selection) => {
     const [index = ""] = selection.names;
-    const query = { ...visibleFields(store.fields, selection), fidelity, nowMs, index, locate };
+    const query = { ...twin.fieldViews.of(store.fields, selection), fidelity, nowMs, index, locate };
     const { predicate, dropped } = compileQuery(body.filter, query);
     call.notes.addDropped(dropped);
     return predicate;

@@ -5,7 +5,7 @@ import type { Operation } from "@offhook/platform/http/operation";
 import { invalidRequest } from "../documents/errors.ts";
 import { expressionParameters, type Selection } from "../indices/expression.ts";
 import { capabilitiesOf, fieldMapping, mappingOf } from "../indices/mapping.ts";
-import { changeMappings, visibleFields } from "../indices/own-indices.ts";
+import { changeMappings } from "../indices/own-indices.ts";
 import { ObjectParser, objectField, textsField } from "../json/object-parser.ts";
 import type { Json } from "../json/read.ts";
 import { readSearchBody } from "../search/request.ts";
@@ -131,7 +131,7 @@ async function fieldCaps(call: Call, twin: SearchTwin): Promise<Answer> {
   if (!patterns) throw invalidRequest(["no fields specified"]);
   const selection = await selectIndices(call, twin);
   const names = filter === undefined ? selection.names : await matchedIndices(filter, selection, call, twin);
-  const { allFields: fields } = visibleFields((await twin.store()).fields, selection);
+  const { allFields: fields } = twin.fieldViews.of((await twin.store()).fields, selection);
   const types = call.parameters.list("types");
   const filters = call.parameters.list("filters") ?? [];
   const found = capabilitiesOf(fields).filter(

@@ -1,7 +1,8 @@
 /** Parses literals: strings, numbers, time spans, and lists of them. */
-import { parsingError, syntaxError } from "./errors.ts";
+import { lookupTable } from "@offhook/platform/base/lookup-table";
+import { parsingError, type Span, syntaxError } from "./errors.ts";
 import type { Params } from "./params.ts";
-import type { Literal } from "./syntax.ts";
+import type { Literal, TimeSpan } from "./syntax.ts";
 import { negateSpan } from "./time-arithmetic.ts";
 import type { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";

@@ -4,7 +4,7 @@ import { joined, list, type Sql, sql } from "@offhook/log-store/sql";
 import type { LogStore, QueryResult } from "@offhook/log-store/store/log-store";
 import type { AliasTargets } from "../indices/aliases.ts";
 import { lenientOptions, type Selection, select } from "../indices/expression.ts";
-import { visibleFields } from "../indices/own-indices.ts";
+import type { FieldViews } from "../indices/visible-fields.ts";
 import { showSql } from "../query/show-sql.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import type { Fidelity } from "../vendor/fidelity.ts";
@@ -33,6 +33,7 @@ export interface EsqlContext {
   /** Names of all indices. */
   indices: readonly string[];
   aliases: AliasTargets;
+  fieldViews: FieldViews;
   signal: AbortSignal;
 }
 
@@ -130,13 +131,13 @@ type SelectedEvents = ReturnType<Source["select"]>;
 function selectEvents(
   expression: string,
   { filter }: EsqlRequest,
-  { store, indices, aliases, fidelity, nowMs }: EsqlContext,
+  { store, indices, aliases, fieldViews, fidelity, nowMs }: EsqlContext,
 ): SelectedEvents {
   const selection = selectNames(expression, { known: indices, aliases, fidelity, nowMs });
   const conditions: Sql[] = filter ? [sql`(${filter(selection)})`] : [];
   if (!selection.everything) conditions.push(sql`d."_index" IN ${list([...selection.names])}`);
   const predicate = conditions.length === 0 ? sql`TRUE` : joined(conditions, " AND ");
-  return { predicate, fields: visibleFields(store.fields, selection).fields };
+  return { predicate, fields: fieldViews.of(store.fields, selection).fields };
 }
 
 type Selected = ReturnType<typeof select>;

@@ -6,6 +6,7 @@ import type { Fidelity } from "../vendor/fidelity.ts";
 import type { Aliases, AliasTarget, AliasTargets } from "./aliases.ts";
 import { ownMapping } from "./own-mapping.ts";
 import type { Templates } from "./templates.ts";
+import type { FieldViews } from "./visible-fields.ts";
 
 export interface IndexRegistry {
   /** Opened by the first request that needs it. */
@@ -17,6 +18,7 @@ export interface IndexRegistry {
   readonly index: string;
   /** Aliases of the dataset's indices, by index. */
   readonly datasetAliases: Map<string, Aliases>;
+  readonly fieldViews: FieldViews;
   /** Applied to every index that is created. */
   readonly templates: Templates;
 }

@@ -6,9 +6,7 @@
  * - writers coerce each value by it, and a search sees the fields of its indices alone.
  */
 
-import { FieldCatalog } from "@offhook/log-store/fields";
 import type { LogStore } from "@offhook/log-store/store/log-store";
-import { getOrAdd } from "@offhook/platform/base/get-or-add";
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { VendorError } from "../vendor/error.ts";
@@ -16,46 +14,11 @@ import { uuidOf } from "../vendor/node.ts";
 import { readAlias } from "./aliases.ts";
 import { checkTemplates } from "./dynamic-template.ts";
 import { checkIndexName, invalidIndexName } from "./errors.ts";
-import type { Selection } from "./expression.ts";
 import { aliasTargets, type IndexRegistry, knownIndices } from "./index-registry.ts";
 import { mergeMappings } from "./merge-mappings.ts";
 import { type IndexDefinition, OwnMapping, ownMapping } from "./own-mapping.ts";
 import { readMapping } from "./read-mapping.ts";
 import { readSettings } from "./settings.ts";
-import { documentFields, groupsOf, type IndexGroup, unite } from "./united-fields.ts";
-
-/** The fields that a search of certain indices sees. */
-export interface VisibleFields {
-  fields: FieldCatalog;
-  /** Includes fields of nested objects, which only `nested` searches. */
-  allFields: FieldCatalog;
-  /** The indices grouped by their fields, where these differ: a query is compiled once per group. */
-  groups?: readonly IndexGroup[];
-}
-
-/** The fields of several groups are united once per catalog. */
-const united = new WeakMap<FieldCatalog, Map<string, VisibleFields>>();
-const noFields = new FieldCatalog([], undefined);
-
-/** The fields of certain indices; none for no index. @param catalog of all indices */
-export function visibleFields(catalog: FieldCatalog, { names }: Selection): VisibleFields {
-  const [first] = names;
-  if (first === undefined) return { fields: noFields, allFields: noFields };
-  if (catalog.indices.size === 0) return { fields: catalog, allFields: catalog };
-  if (names.length === 1) {
-    const allFields = catalog.of(first);
-    return { fields: documentFields(allFields), allFields };
-  }
-  const known = united.get(catalog) ?? new Map<string, VisibleFields>();
-  united.set(catalog, known);
-  return getOrAdd(known, JSON.stringify(names), () => {
-    const groups = groupsOf(catalog, names);
-    const [only, other] = groups;
-    if (only && !other) return { fields: only.fields, allFields: only.allFields };
-    const fields = unite(groups.map((group) => group.fields));
-    return { fields, allFields: unite(groups.map((group) => group.allFields)), groups };
-  });
-}
 
 /** Reads the body of a create request. @param taken names of indices @throws VendorError */
 export function readDefinition(

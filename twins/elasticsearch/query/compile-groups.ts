@@ -1,7 +1,7 @@
 /** A query over indices that map its fields differently: each group compiles it with its own fields and its own statistics. */
 
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
-import type { IndexGroup } from "../indices/united-fields.ts";
+import type { IndexGroup } from "../indices/visible-fields.ts";
 import { isShardFailure } from "../vendor/shard-failure.ts";
 import type { Ask, CompiledQuery, ShardFailures } from "./compiled-query.ts";
 import type { Mark } from "./mark.ts";

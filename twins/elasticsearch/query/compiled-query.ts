@@ -2,7 +2,7 @@
 
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import type { Sql } from "@offhook/log-store/sql";
-import type { IndexGroup } from "../indices/united-fields.ts";
+import type { IndexGroup } from "../indices/visible-fields.ts";
 import type { Locate } from "../json/position.ts";
 import type { VendorError } from "../vendor/error.ts";
 import type { Fidelity } from "../vendor/fidelity.ts";

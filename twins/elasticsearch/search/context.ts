@@ -5,7 +5,6 @@ import type { Translator } from "@offhook/log-store/translator/translator";
 import type { Logger } from "pino";
 import { type ExpressionOptions, type Selection, select } from "../indices/expression.ts";
 import { aliasTargets, type IndexRegistry, knownIndices } from "../indices/index-registry.ts";
-import { visibleFields } from "../indices/own-indices.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import type { TermStatisticsCache } from "../query/term-statistics.ts";
 import type { SearchNotes } from "./search-notes.ts";
@@ -67,6 +66,6 @@ export async function scopeOf(
 /** Narrows a search to the fields of certain indices; errors name the first of these. */
 export function narrow(context: SearchContext, { selection }: SearchScope): SearchContext {
   const index = selection.names[0] ?? context.engine.index;
-  const visible = visibleFields(context.query.fields, selection);
+  const visible = context.engine.fieldViews.of(context.query.fields, selection);
   return { ...context, query: { ...context.query, ...visible, index } };
 }

@@ -4,6 +4,7 @@ import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import type { Param } from "../../esql/params.ts";
 import { type EsqlResult, runEsql } from "../../esql/run.ts";
+import { FieldViews } from "../../indices/visible-fields.ts";
 import { compactJson } from "../../json/write.ts";
 import type { Fidelity } from "../../vendor/fidelity.ts";
 
@@ -32,7 +33,15 @@ export function ask(
 ): Promise<EsqlResult> {
   return runEsql(
     { query, params, filter: undefined },
-    { store, fidelity, nowMs, indices, aliases: new Map(), signal: new AbortController().signal },
+    {
+      store,
+      fidelity,
+      nowMs,
+      indices,
+      aliases: new Map(),
+      fieldViews: new FieldViews(),
+      signal: new AbortController().signal,
+    },
   );
 }
 
