@@ -101,7 +101,7 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   };
   const { fields } = search.query;
   const compiled = await compileFor(fields);
-  const outcomes = await twin.documents.performFound(async (reader) => {
+  const outcomes = await twin.documents.performQueried(async (reader) => {
     // Writers that ran before this one may have changed the type of a column.
     const statement = reader.fields === fields ? compiled : await compileFor(reader.fields);
     call.notes.addSql([showSql(statement)]);

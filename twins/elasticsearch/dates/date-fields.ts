@@ -1,4 +1,4 @@
-/** What a date shows: its fields, from a local time and back. */
+/** The fields of a date: from a local time to fields, and back. */
 import {
   DAY_MS,
   dateMs,
@@ -17,8 +17,8 @@ type Names = { full: readonly string[]; short: readonly string[]; narrow: readon
 
 const weekdays = [...weekdayNames.slice(1), ...weekdayNames.slice(0, 1)];
 
-/** The names of each value of a field, beginning with its least. */
-export const names: Record<TextField, Names> = {
+/** The names of a field's values, lowest first. */
+export const fieldNames: Record<TextField, Names> = {
   era: { full: ["Before Christ", "Anno Domini"], short: ["BC", "AD"], narrow: ["B", "A"] },
   quarter: {
     full: ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"],
@@ -79,13 +79,13 @@ export function numberField(localMs: number, field: NumberField): number {
   }
 }
 
-/** Week 1 of a month is its first of which at least four days are in it; days before are in week 0. */
+/** Week 1 of a month is the first with at least four days in it; earlier days are in week 0. */
 function weekOfMonthShift(localMs: number): number {
   const firstWeekday = isoWeekday(floorTo(localMs, "month"));
   return firstWeekday > 1 && firstWeekday <= 4 ? 7 : firstWeekday === 1 ? 7 : 0;
 }
 
-/** From 0: the index of the name. */
+/** The index of the name, from 0. */
 export function textField(localMs: number, field: TextField): number {
   const date = new Date(localMs);
   switch (field) {
@@ -104,13 +104,13 @@ export function textField(localMs: number, field: TextField): number {
 
 export type FieldValues = Map<NumberField | "era" | "half-day" | "fraction-ms", number>;
 
-/** What a field that the text does not have counts as: the start of the day, or its end. */
+/** The default of missing time fields: the start of the day, or its end. */
 export type MissingTime = "first" | "last";
 
 /**
- * The moment that the fields of a text mean.
- * @param leniency `strict`: a day the month does not have is an error; `smart`: it is the month's last.
- * @returns `undefined` when a field is out of its range.
+ * Resolves parsed fields to a moment.
+ * @param leniency for a day beyond the end of the month. `strict`: out of range; `smart`: the last of the month
+ * @returns `undefined` when a field is out of range
  */
 export function resolve(
   fields: FieldValues,
@@ -168,13 +168,13 @@ function nanoToMs(nanos: number | undefined): number | undefined {
 }
 
 function hourOf(fields: FieldValues): number | undefined {
-  const half = fields.get("hour-0-11") ?? wrapped(fields.get("hour-1-12"), 12);
+  const half = fields.get("hour-0-11") ?? wrapHour(fields.get("hour-1-12"), 12);
   if (half !== undefined) return half > 11 ? 24 : half + 12 * (fields.get("half-day") ?? 0);
-  return fields.get("hour") ?? wrapped(fields.get("hour-1-24"), 24);
+  return fields.get("hour") ?? wrapHour(fields.get("hour-1-24"), 24);
 }
 
-/** A clock that shows its last hour where it starts. */
-function wrapped(hour: number | undefined, hours: number): number | undefined {
+/** Maps hours counted from 1 to hours counted from 0; 24 when out of range. */
+function wrapHour(hour: number | undefined, hours: number): number | undefined {
   if (hour === undefined) return undefined;
   if (hour < 1 || hour > hours) return 24;
   return hour % hours;

@@ -1,5 +1,5 @@
 /**
- * Dates with arithmetic: `now-1d/d`, `2026-01-01||+1M/d`.
+ * Date math: `now-1d/d`, `2026-01-01||+1M/d`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/common-options.html#date-math
  */
 
@@ -11,19 +11,19 @@ import { type DateFormat, defaultDateFormat, readDateFormat } from "./java-forma
 import { readTimeZone } from "./read-time-zone.ts";
 
 export interface DateOptions {
-  /** Format of the date; the vendor's default when absent. */
+  /** Format of the date; absent: the vendor's default. */
   format?: string;
-  /** Of a date that names none, and of rounding. UTC when absent. */
+  /** For rounding, and for dates without a zone. Absent: UTC. */
   timeZone?: string;
-  /** What `now` is. */
+  /** The value of `now`. */
   nowMs: number;
-  /** What rounding, and parts of the date that are missing, mean: the first moment, or the last (of `gt` and `lte`). */
+  /** Rounds, and completes missing parts, to the first moment, or to the last (for `gt` and `lte`). */
   rounding: "first" | "last";
 }
 
 /**
  * @returns milliseconds since the epoch
- * @throws VendorError `parse_exception`, as the vendor words it
+ * @throws VendorError `parse_exception`
  */
 export function parseDate(text: string, { format, timeZone, nowMs, rounding }: DateOptions): number {
   const zone = timeZone === undefined ? utc : readTimeZone(timeZone);
@@ -65,7 +65,7 @@ const units = lookupTable<CalendarUnit>({
   s: "second",
 });
 
-/** The largest moment that a JavaScript date can be, milliseconds. */
+/** The range of JavaScript dates. */
 const MAX_EPOCH_MS = 8.64e15;
 
 function applyMath(math: string, startMs: number, zone: TimeZone, rounding: "first" | "last"): number {
@@ -98,7 +98,7 @@ function round(localMs: number, unit: CalendarUnit, zone: TimeZone, rounding: "f
   return rounding === "first" ? zone.toEpoch(start) : zone.toEpoch(plus(start, 1, unit)) - 1;
 }
 
-/** Hours and less are added to the moment, days and more to what the calendar shows. */
+/** Adds hours and shorter units to the moment, days and longer ones to the local calendar. */
 function add(epochMs: number, count: number, unit: CalendarUnit, zone: TimeZone): number {
   if (unit === "hour" || unit === "minute" || unit === "second") return plus(epochMs, count, unit);
   return zone.toEpoch(plus(epochMs + zone.offsetAt(epochMs), count, unit));

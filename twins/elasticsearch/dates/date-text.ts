@@ -1,26 +1,33 @@
-/** Dates to text and back, by the tokens of a pattern. */
+/** Prints and parses dates by the tokens of a pattern. */
 
 import { DAY_MS } from "@offhook/log-store/dates/calendar";
 import { findTimeZone, offsetText, type TimeZone } from "@offhook/log-store/dates/time-zone";
-import { type FieldValues, type MissingTime, names, numberField, resolve, textField } from "./date-fields.ts";
+import {
+  type FieldValues,
+  fieldNames,
+  type MissingTime,
+  numberField,
+  resolve,
+  textField,
+} from "./date-fields.ts";
 import type { NumberField, Token } from "./java-pattern.ts";
 
-/** After so many years the calendar repeats: that is how dates are shown that are beyond those of the language. */
+/** The calendar's period, used to print dates beyond the range of JavaScript. */
 const CYCLE_YEARS = 400;
 const CYCLE_MS = 146_097n * BigInt(DAY_MS);
-/** The greatest time that the language knows, but for what a zone may add. */
+/** The range of JavaScript dates, less a day for zone offsets. */
 const MAX_DATE_MS = 8_640_000_000_000_000n - BigInt(DAY_MS);
 
-/** A time as it is shown somewhere. */
+/** A moment in local time. */
 interface LocalTime {
   ms: number;
-  /** Years to add to those of `ms`. */
+  /** Added to the year of `ms`. */
   years: number;
   offsetMs: number;
   zone: TimeZone;
 }
 
-/** @param epochMs as a whole number of 64 bits */
+/** @param epochMs any 64-bit integer */
 export function printDate(epochMs: bigint, tokens: readonly Token[], zone: TimeZone): string {
   const isKnown = epochMs <= MAX_DATE_MS && epochMs >= -MAX_DATE_MS;
   const cycles = isKnown ? 0n : epochMs / CYCLE_MS;
@@ -35,13 +42,13 @@ function printToken(token: Token, local: LocalTime): string {
     case "literal":
       return token.text;
     case "number":
-      return printNumber(shownNumber(local, token.field), token);
+      return printNumber(displayedNumber(local, token.field), token);
     case "short-year":
-      return String(Math.abs(shownNumber(local, token.field)) % 100).padStart(2, "0");
+      return String(Math.abs(displayedNumber(local, token.field)) % 100).padStart(2, "0");
     case "fraction":
       return String(numberField(local.ms, "nano")).padStart(9, "0").slice(0, token.min);
     case "text":
-      return names[token.field][token.width][textField(local.ms, token.field)] ?? "";
+      return fieldNames[token.field][token.width][textField(local.ms, token.field)] ?? "";
     case "offset":
       return printOffset(token, local.offsetMs);
     case "zone":
@@ -51,14 +58,14 @@ function printToken(token: Token, local: LocalTime): string {
   }
 }
 
-function shownNumber({ ms, years }: LocalTime, field: NumberField): number {
+function displayedNumber({ ms, years }: LocalTime, field: NumberField): number {
   const value = numberField(ms, field);
   switch (field) {
     case "year":
     case "week-year":
       return value + years;
     case "era-year":
-      // The years before the first one are counted backwards.
+      // Years of the earlier era count backwards.
       return years < 0 ? value - years : value + years;
     default:
       return value;
@@ -82,11 +89,11 @@ function printOffset(token: Token & { kind: "offset" }, offsetMs: number): strin
 export interface ParseOptions {
   leniency: "strict" | "smart";
   missing: MissingTime;
-  /** Of a text that names none. */
+  /** For texts without a zone. */
   zone: TimeZone;
 }
 
-/** Milliseconds since the epoch; `undefined` when the text is not of the pattern. */
+/** @returns milliseconds since the epoch; `undefined` when the text does not match */
 export function parseDateText(
   text: string,
   tokens: readonly Token[],
@@ -97,8 +104,8 @@ export function parseDateText(
   return resolve(state.fields, options.leniency, options.missing, state.zone ?? options.zone);
 }
 
-/** How far a text is of a pattern, and whether it ends there. */
-export function matchedLength(text: string, tokens: readonly Token[]): { at: number; whole: boolean } {
+/** How far a text matches. @returns `whole`: every token matched */
+export function matchTokens(text: string, tokens: readonly Token[]): { at: number; whole: boolean } {
   const state: ParseState = { text, at: 0, fields: new Map(), zone: undefined };
   for (const token of tokens) {
     const before = state.at;
@@ -149,7 +156,7 @@ function parseToken(state: ParseState, token: Token): boolean {
   }
 }
 
-/** All of it, or nothing of it. */
+/** Matches all tokens or none. */
 function parseOptional(state: ParseState, tokens: readonly Token[]): true {
   const before = { at: state.at, fields: new Map(state.fields), zone: state.zone };
   if (!parseTokens(state, tokens)) Object.assign(state, before);
@@ -159,7 +166,7 @@ function parseOptional(state: ParseState, tokens: readonly Token[]): true {
 function parseNumber(state: ParseState, token: Token & { kind: "number" }): boolean {
   const sign = token.max === 19 ? (/[+-]/.exec(state.text[state.at] ?? "")?.[0] ?? "") : "";
   state.at += sign.length;
-  // Four digits or more of a year: another one needs a sign.
+  // A year with more digits than the pattern's four or more needs a sign.
   const max = sign === "" && token.max === 19 && token.min >= 4 ? token.min : token.max;
   let available = 0;
   while (available < max + token.reserved && isDigit(state.text[state.at + available])) available++;
@@ -182,7 +189,7 @@ function isDigit(character: string | undefined): boolean {
 }
 
 function parseName(state: ParseState, token: Token & { kind: "text" }): boolean {
-  const candidates = names[token.field][token.width];
+  const candidates = fieldNames[token.field][token.width];
   const index = candidates.findIndex((name) => state.text.startsWith(name, state.at));
   if (index < 0) return false;
   state.at += candidates[index]?.length ?? 0;

@@ -1,5 +1,5 @@
 /**
- * Patterns of Java's DateTimeFormatter, read into tokens.
+ * Parses patterns of Java's DateTimeFormatter into tokens.
  * Source: https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/time/format/DateTimeFormatter.html#patterns
  */
 
@@ -31,11 +31,11 @@ export type TextField = "era" | "quarter" | "month" | "weekday" | "half-day";
 
 export type Token =
   | { kind: "literal"; text: string }
-  /** `min` and `max` digits; `reserved` are those that adjacent numbers of fixed width need after it. */
+  /** `min` to `max` digits, leaving `reserved` digits for adjacent numbers of fixed width. */
   | { kind: "number"; field: NumberField; min: number; max: number; reserved: number }
-  /** Two digits of a year from 2000 on. */
+  /** The last two digits of a year from 2000 on. */
   | { kind: "short-year"; field: NumberField }
-  /** Digits of a part of a second. */
+  /** Digits of a fraction of a second. */
   | { kind: "fraction"; min: number; max: number }
   | { kind: "text"; field: TextField; width: "full" | "short" | "narrow" }
   | {
@@ -45,11 +45,11 @@ export type Token =
       zero: "Z" | "digits";
       prefix: "" | "GMT";
     }
-  /** A zone's name or an offset. */
+  /** A zone name or an offset. */
   | { kind: "zone" }
   | { kind: "optional"; tokens: Token[] };
 
-/** @throws VendorError as the vendor words it. */
+/** @throws VendorError for an invalid pattern */
 export function readPattern(pattern: string): Token[] {
   const reader = new PatternReader(pattern);
   const tokens = reader.read();
@@ -131,7 +131,7 @@ class PatternReader {
 }
 
 const yearFields = lookupTable<NumberField>({ u: "year", y: "era-year", Y: "week-year", x: "week-year" });
-/** Letters that are one number of at most so many digits. */
+/** Letters for a number of at most two digits. */
 const twoDigitFields = lookupTable<NumberField>({
   d: "day",
   H: "hour",
@@ -226,7 +226,7 @@ function offsetToken(count: number, zero: "Z" | "digits"): Token {
   };
 }
 
-/** A number of any width leaves the digits that numbers of fixed width right after it need. */
+/** Reserves, in numbers of variable width, the digits of the fixed-width numbers directly behind them. */
 function reserveDigits(tokens: readonly Token[]): void {
   tokens.forEach((token, index) => {
     if (token.kind === "optional") reserveDigits(token.tokens);

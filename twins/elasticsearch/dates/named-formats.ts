@@ -1,6 +1,6 @@
 /**
- * The vendor's built-in date formats, as patterns. A `~` stands for one to nine digits of a second, a `@` for a zone or an offset
- * with or without a colon: Java's builder has both, its patterns do not.
+ * The vendor's built-in date formats as patterns. `~` stands for one to nine digits of a second's fraction and `@` for a zone or an
+ * offset with or without a colon; Java's builder has both, its patterns do not.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/mapping-date-format.html
  */
 
@@ -25,7 +25,7 @@ function define(name: string, print: string, lenient?: string): void {
   formats.set(name, { print, parse: (lenient ?? print).replaceAll("XXX", "@"), leniency: "strict" });
 }
 
-/** Basic formats have no strict sister, but for week dates. */
+/** Defines a basic format. Only week dates have a strict variant. */
 function defineBasic(name: string, print: string): void {
   const format: NamedFormat = {
     print,
@@ -89,7 +89,7 @@ for (const name of ["strict_date_optional_time", "strict_date_optional_time_nano
 }
 formats.set("date_optional_time", { print: printed, parse: `u[-M[-d${lenientTime}]]`, leniency: "strict" });
 
-/** `undefined` when it is a pattern, not a name. */
+/** @returns undefined for a pattern */
 export function namedFormat(name: string): NamedFormat | undefined {
   return formats.get(name);
 }

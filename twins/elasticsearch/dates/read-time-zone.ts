@@ -1,21 +1,21 @@
-/** Time zones that requests name. */
+/** Time zones in requests. */
 import { findTimeZone, type TimeZone } from "@offhook/log-store/dates/time-zone";
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
 
-/** @throws VendorError when nobody knows the zone. */
+/** @throws VendorError for an unknown zone */
 export function readTimeZone(name: string): TimeZone {
   const zone = findTimeZone(name);
   if (zone) return zone;
   throw new VendorError(400, unknownZone(name).cause);
 }
 
-/** Why a text names no time zone, as Java says it; `undefined` when it names one. */
+/** Java's error for an invalid time zone; `undefined` for a valid one. */
 export function timeZoneProblem(name: string): ZoneProblem | undefined {
   return findTimeZone(name) ? undefined : unknownZone(name);
 }
 
 interface ZoneProblem {
-  /** Below `java.time`. */
+  /** Class name below `java.time`. */
   javaClass: string;
   cause: ErrorCause;
 }

@@ -1,10 +1,10 @@
-/** What can be done to one document, and what came of it. */
+/** Write actions on single documents, and their outcomes. */
 import type { ExactJson } from "../json/read.ts";
 import type { VendorError } from "../vendor/error.ts";
 
 export type VersionType = "internal" | "external" | "external_gte";
 
-/** What must be so for a write to happen. */
+/** Preconditions of a write. */
 export interface Conditions {
   ifSeqNo?: number;
   ifPrimaryTerm?: number;
@@ -12,32 +12,32 @@ export interface Conditions {
   versionType: VersionType;
 }
 
-interface Placed {
+interface Targeted {
   index: string;
   conditions: Conditions;
 }
 
-export interface IndexAction extends Placed {
+export interface IndexAction extends Targeted {
   kind: "index" | "create";
-  /** Made when absent. */
+  /** Generated when absent. */
   id: string | undefined;
   /** JSON text of an object. */
   source: string;
 }
 
-export interface DeleteAction extends Placed {
+export interface DeleteAction extends Targeted {
   kind: "delete";
   id: string;
 }
 
-/** Merges a part into a document. */
-export interface UpdateAction extends Placed {
+/** Merges a partial document into a document. */
+export interface UpdateAction extends Targeted {
   kind: "update";
   id: string;
   doc: Map<string, ExactJson> | undefined;
-  /** Stored when there is no document. */
+  /** Stored when the document is missing. */
   upsert: Map<string, ExactJson> | undefined;
-  /** A merge that changes nothing writes nothing. */
+  /** Skips the write when the merge changes nothing. */
   detectNoop: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Done {
   version: number;
   seqNo: number;
   result: "created" | "updated" | "deleted" | "noop" | "not_found";
-  /** The document as it is now, of an update. */
+  /** The resulting document, for updates. */
   source?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The body of a bulk request: lines of JSON, each action followed by its document.
+ * Reads the body of a bulk request: lines of JSON, each action followed by its document.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/docs-bulk.html
  */
 
@@ -11,10 +11,10 @@ import type { Conditions, VersionType } from "./action.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";
 
-/** One action as it was sent. */
+/** One action of the body. */
 export interface BulkItem {
   kind: BulkKind;
-  /** Absent: that of the URL. */
+  /** Absent: the index of the URL. */
   index: string | undefined;
   id: string | undefined;
   conditions: Conditions;
@@ -27,7 +27,7 @@ export interface BulkItem {
 const kinds = new Set<string>(["index", "create", "update", "delete"]);
 const isKind = (name: string): name is BulkKind => kinds.has(name);
 
-/** Most actions of one request, so that a body of empty ones stays bounded. */
+/** Bounds a body of tiny actions. */
 const MAX_ITEMS = 1_000_000;
 
 /** @throws VendorError naming the line */
@@ -62,7 +62,7 @@ class Lines {
     this.#body = body;
   }
 
-  /** @throws VendorError when the last line has no end */
+  /** @throws VendorError when the last line does not end with a newline */
   next(): string | undefined {
     if (this.#at >= this.#body.length) return undefined;
     const end = this.#body.indexOf(NEWLINE, this.#at);
@@ -120,7 +120,7 @@ function readMetadata(kind: BulkKind, metadata: JsonObject, line: number): BulkI
   return item;
 }
 
-/** Answers whether there is such a member. */
+/** @returns false for an unknown member */
 function readMember(item: BulkItem, name: string, value: Json): boolean {
   const text = value === null ? undefined : String(value);
   switch (name) {

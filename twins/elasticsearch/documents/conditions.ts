@@ -1,10 +1,10 @@
-/** Optimistic concurrency: sequence numbers, and versions that are kept elsewhere. */
+/** Optimistic concurrency control: sequence numbers and external versions. */
 import type { DocumentPlace } from "@offhook/log-store/store/log-store";
 import type { Conditions } from "./action.ts";
 import { versionConflict } from "./errors.ts";
 import type { StoredDocument } from "./stored.ts";
 
-/** @throws VendorError 409 when a condition of a write is not met */
+/** @throws VendorError 409 when a precondition fails */
 export function checkConditions(
   { index, id }: DocumentPlace,
   { ifSeqNo, ifPrimaryTerm = 1, version, versionType }: Conditions,

@@ -1,4 +1,4 @@
-/** What the vendor says of a write that cannot be done. */
+/** The vendor's errors for failed writes. */
 import type { UnfitValue } from "@offhook/log-store/store/log-store";
 import { readExactJson } from "../json/read.ts";
 import { javaText } from "../json/token.ts";
@@ -18,8 +18,8 @@ function inShard(status: number, index: string, type: string, reason: string): V
 }
 
 /**
- * The disk has no room for a write: the vendor's index is read-only then, until there is.
- * @param index absent where it is not known which
+ * The disk is full: the vendor's index is then read-only until there is space.
+ * @param index absent if unknown
  */
 export function indexBlocked(index?: string): VendorError {
   const block =
@@ -30,7 +30,7 @@ export function indexBlocked(index?: string): VendorError {
   });
 }
 
-/** A document that is no JSON object. @param at line and column */
+/** A document that is not a JSON object. @param at line and column */
 export function unparsable(reason: string, at = "1:1", caused_by?: ErrorCause): VendorError {
   return new VendorError(400, {
     type: "document_parsing_exception",
@@ -39,14 +39,14 @@ export function unparsable(reason: string, at = "1:1", caused_by?: ErrorCause): 
   });
 }
 
-/** What the vendor's readers of dates say when none of them can read one. */
+/** The cause when no date format matches. */
 const noParser: ErrorCause = {
   type: "date_time_parse_exception",
   reason: "Failed to parse with all enclosed parsers",
 };
 const PREVIEW_CHARACTERS = 100;
 
-/** Why a document does not fit the fields that there are. */
+/** The error for a document that does not fit the mapping. */
 export function unfit(misfit: UnfitValue, id: string): VendorError {
   const { kind, field, type, value, reason, line, column } = misfit;
   const at = `[${line}:${column}]`;
@@ -85,7 +85,7 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
   }
 }
 
-/** @param problems each in one sentence */
+/** @param problems one sentence each */
 export function invalidRequest(problems: readonly string[]): VendorError {
   const listed = problems.map((problem, index) => `${index + 1}: ${problem};`).join("");
   return new VendorError(400, {

@@ -1,4 +1,4 @@
-/** A part of a document put into the whole. */
+/** Merges a partial document into a document. */
 import { type ExactJson, NumberText } from "../json/read.ts";
 
 type Members = Map<string, ExactJson>;
@@ -8,7 +8,7 @@ export interface Merged {
   changed: boolean;
 }
 
-/** Objects are merged member by member; anything else, arrays too, takes the place of what was there. */
+/** Merges objects member by member; any other value, arrays included, replaces the old one. */
 export function merge(document: Members, part: Members): Merged {
   const merged = new Map(document);
   let changed = false;

@@ -1,30 +1,30 @@
-/** A document on its way in. */
+/** Checks documents and ids before they are written. */
 
 import { readJson } from "../json/read.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { unparsable } from "./errors.ts";
 
-/** Deepest nesting of a document. */
+/** Limit of nesting in a document. */
 const MAX_DEPTH = 100;
 const MAX_ID_BYTES = 512;
 
-/** The text of a document, when it is a JSON object. @throws VendorError */
+/** Returns the text of a document unchanged. @throws VendorError unless it is a JSON object */
 export function checkSource(text: string): string {
-  if (nestingOf(text) > MAX_DEPTH) {
+  if (depthOf(text) > MAX_DEPTH) {
     throw illegalArgument(`Limit of mapping depth [${MAX_DEPTH}] has been exceeded`);
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw whereBroken(text);
+    throw locateSyntaxError(text);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return text;
   throw unparsable("Malformed content, must start with an object");
 }
 
-/** The mistake in a text that is no JSON. */
-function whereBroken(text: string): VendorError {
+/** The error for invalid JSON, with its position. */
+function locateSyntaxError(text: string): VendorError {
   try {
     readJson(text);
     return unparsable("malformed content");
@@ -45,8 +45,8 @@ export function checkId(id: string): string {
   );
 }
 
-/** How deep brackets are nested, those in strings apart. */
-function nestingOf(text: string): number {
+/** The depth of nested brackets outside strings. */
+function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   let quoted = false;

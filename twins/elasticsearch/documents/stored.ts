@@ -1,4 +1,4 @@
-/** Documents as they are stored. */
+/** Reads stored documents. */
 import { jsonParameter, type Sql, sql } from "@offhook/log-store/sql";
 import type { DocumentPlace, LogReader } from "@offhook/log-store/store/log-store";
 
@@ -8,7 +8,7 @@ export interface StoredDocument extends DocumentPlace {
   source: string;
 }
 
-/** Documents by their place; what is not there has no entry. One statement for all of them. */
+/** Reads documents in one statement. @returns by `placeKey`; missing documents have no entry */
 export async function readDocuments(
   store: LogReader,
   places: readonly DocumentPlace[],
@@ -30,14 +30,14 @@ export async function readDocuments(
   return found;
 }
 
-/** Many values as one: a list of them would be as many parameters. */
+/** Binds many ids as one parameter. */
 function anyId(ids: readonly string[]): Sql {
   const [only] = ids;
   if (ids.length === 1 && only !== undefined) return sql`_id = ${only}`;
   return sql`_id IN (SELECT unnest(json_extract_string(${jsonParameter(ids)}, '$[*]')))`;
 }
 
-/** A place as one text; no index has a NUL in its name. Halves of surrogate pairs are all one, as they are stored. */
+/** A place as a map key. Index names contain no NUL. Lone surrogates become U+FFFD, as they do when stored. */
 export function placeKey({ index, id }: DocumentPlace): string {
   return `${index}\0${id.toWellFormed()}`;
 }

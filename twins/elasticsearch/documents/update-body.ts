@@ -1,4 +1,4 @@
-/** The body of an update: a part of a document, and what to do when there is none. */
+/** Reads the body of an update: a partial document, and its upsert. */
 
 import { type ExactJson, NumberText, readExactJson } from "../json/read.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
@@ -8,7 +8,7 @@ import { invalidRequest } from "./errors.ts";
 type Members = Map<string, ExactJson>;
 
 export interface UpdateBody extends Pick<UpdateAction, "doc" | "upsert" | "detectNoop"> {
-  /** What of the new document is to be answered. */
+  /** The source filter of the answer. */
   source: ExactJson | undefined;
   ifSeqNo?: number;
   ifPrimaryTerm?: number;
@@ -17,9 +17,10 @@ export interface UpdateBody extends Pick<UpdateAction, "doc" | "upsert" | "detec
 /** @throws VendorError */
 export function readUpdateBody(text: string): UpdateBody {
   const json = text.trim() === "" ? new Map<string, ExactJson>() : readExactJson(text);
-  if (!(json instanceof Map)) throw parsing("[UpdateRequest] Expected START_OBJECT but was: START_ARRAY");
+  if (!(json instanceof Map))
+    throw parsingError("[UpdateRequest] Expected START_OBJECT but was: START_ARRAY");
   for (const name of json.keys()) {
-    if (!known.has(name)) throw parsing(`[UpdateRequest] unknown field [${name}]`);
+    if (!known.has(name)) throw parsingError(`[UpdateRequest] unknown field [${name}]`);
   }
   if (json.has("script") || json.has("scripted_upsert")) {
     throw illegalArgument("This twin runs no scripts: update with [doc] instead of [script]");
@@ -60,7 +61,7 @@ function members(json: Members, name: string): Members | undefined {
   const value = json.get(name);
   if (value === undefined || value === null) return undefined;
   if (value instanceof Map) return value;
-  throw parsing(`[UpdateRequest] ${name} doesn't support values of type: VALUE`);
+  throw parsingError(`[UpdateRequest] ${name} doesn't support values of type: VALUE`);
 }
 
 function integer(json: Members, name: string): number | undefined {
@@ -68,6 +69,6 @@ function integer(json: Members, name: string): number | undefined {
   return value instanceof NumberText ? Number(value.text) : undefined;
 }
 
-function parsing(reason: string): VendorError {
+function parsingError(reason: string): VendorError {
   return new VendorError(400, { type: "x_content_parse_exception", reason: `[1:2] ${reason}` });
 }

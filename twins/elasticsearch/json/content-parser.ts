@@ -1,6 +1,6 @@
 /**
- * A request's JSON token by token, as the vendor's readers take it: which mistake is found first, and where, follows from how
- * far a reader has come. Source: `XContentParser` of 8.15, over Jackson.
+ * Walks a request's JSON token by token like the vendor's readers: their errors depend on how far they have read.
+ * Source: `XContentParser` of 8.15, over Jackson.
  */
 
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
@@ -24,15 +24,15 @@ export type Token =
 interface Frame {
   readonly json: object;
   readonly members: readonly [step: string | number, value: unknown][];
-  /** The member that comes next. */
+  /** Index of the next member. */
   next: number;
   readonly path: JsonPath;
 }
 
 export class ContentParser {
-  /** `undefined` before the first one and behind the last one. */
+  /** `undefined` before the first token and behind the last one. */
   token: Token | undefined;
-  /** Of the member that the current token is the name of, or is in. */
+  /** Name of the current member. */
   name = "";
   readonly #root: unknown;
   readonly #locate: Locate | undefined;
@@ -46,7 +46,7 @@ export class ContentParser {
     this.#locate = locate;
   }
 
-  /** Goes to the next token. */
+  /** Moves to the next token. */
   next(): Token | undefined {
     const frame = this.#frames.at(-1);
     if (!frame) {
@@ -80,7 +80,7 @@ export class ContentParser {
     return this.token;
   }
 
-  /** Goes from the start of an object or an array to its end; stays at everything else. */
+  /** Moves from the start of an object or array to its end; stays at any other token. */
   skipChildren(): void {
     if (this.token !== "START_OBJECT" && this.token !== "START_ARRAY") return;
     const frame = this.#frames.at(-1);
@@ -89,12 +89,12 @@ export class ContentParser {
     this.next();
   }
 
-  /** How many objects and arrays have begun and not ended. */
+  /** The number of open objects and arrays. */
   get depth(): number {
     return this.#frames.length;
   }
 
-  /** Goes to the end of the object or array that began at a depth, wherever in it reading has ended. */
+  /** Moves to the end of the object or array at a depth, from anywhere inside. */
   leave(depth: number): void {
     if (this.#frames.length < depth) return;
     this.#frames.length = depth;
@@ -104,7 +104,7 @@ export class ContentParser {
     this.next();
   }
 
-  /** The JSON at the current token: a value, or the whole object or array that begins or ends here. */
+  /** The JSON at the current token: a value, or the object or array that begins or ends here. */
   get json(): unknown {
     return this.#value;
   }
@@ -113,12 +113,12 @@ export class ContentParser {
     return this.#path;
   }
 
-  /** Whether the current token is a text, a number or a boolean; null is no value. */
+  /** Whether the current token is a text, a number or a boolean; null does not count. */
   get isValue(): boolean {
     return this.token === "VALUE_STRING" || this.token === "VALUE_NUMBER" || this.token === "VALUE_BOOLEAN";
   }
 
-  /** Where the current token begins. */
+  /** The position of the current token. */
   get location(): Position | undefined {
     const what =
       this.token === "FIELD_NAME" ? "name" : this.token?.startsWith("END_") === true ? "end" : "value";
@@ -130,7 +130,7 @@ export class ContentParser {
     return placeText(this.location);
   }
 
-  /** A text, or another value as text. */
+  /** The current scalar as text. */
   text(): string {
     if (isScalarJson(this.#value) && this.isValue) return String(this.#value);
     throw new VendorError(400, {
@@ -143,14 +143,14 @@ export class ContentParser {
     return this.token === "VALUE_NULL" ? undefined : this.text();
   }
 
-  /** A value as it is; `undefined` for null. */
+  /** The current scalar; `undefined` for null. */
   scalar(): ScalarJson | undefined {
     if (this.token === "VALUE_NULL") return undefined;
     if (isScalarJson(this.#value)) return this.#value;
     return this.text();
   }
 
-  /** The same, but the vendor takes a name, or the bracket that begins or ends an object or an array, for a text. */
+  /** The same, except that a member name, or a bracket of an object or array, counts as text, as in the vendor. */
   scalarOrBracket(): ScalarJson | undefined {
     switch (this.token) {
       case "START_OBJECT":
@@ -173,15 +173,15 @@ export class ContentParser {
     if (this.token !== "VALUE_STRING") {
       throw this.jacksonError(`Current token (${jacksonTokenOf(this.#value)}) not of boolean type`);
     }
-    return booleanIn(this.text());
+    return parseBoolean(this.text());
   }
 
-  /** A whole number of 32 bits; a fraction is cut off. */
+  /** A 32-bit integer; a fraction is truncated. */
   integer(): number {
     return Number(this.#whole("int", INT_MAX));
   }
 
-  /** A whole number of 64 bits. */
+  /** A 64-bit integer; a fraction is truncated. */
   long(): bigint {
     return this.#whole("long", LONG_MAX);
   }
@@ -195,18 +195,18 @@ export class ContentParser {
     return Math.fround(this.double());
   }
 
-  #whole(type: "int" | "long", most: bigint): bigint {
+  #whole(type: "int" | "long", max: bigint): bigint {
     if (this.token === "VALUE_STRING") {
       const text = this.text();
       const number = javaDouble(text);
-      if (isWithin(number, most)) return BigInt(Math.trunc(number));
+      if (isWithin(number, max)) return BigInt(Math.trunc(number));
       const what = type === "int" ? "an integer" : "a long";
       throw illegalValue(`Value [${text}] is out of range for ${what}`);
     }
     const number = this.#number();
-    if (isWithin(number, most)) return typeof number === "bigint" ? number : BigInt(Math.trunc(number));
+    if (isWithin(number, max)) return typeof number === "bigint" ? number : BigInt(Math.trunc(number));
     throw this.jacksonError(
-      `Numeric value (${number}) out of range of ${type} (${-most - 1n} - ${most})`,
+      `Numeric value (${number}) out of range of ${type} (${-max - 1n} - ${max})`,
       "input_coercion_exception",
     );
   }
@@ -218,7 +218,7 @@ export class ContentParser {
     );
   }
 
-  /** What Jackson itself refuses; it says where it has come to, and shows the text. */
+  /** An error of Jackson, which reports its position and quotes the text. */
   jacksonError(reason: string, type = "json_parse_exception"): VendorError {
     const at = this.#locate?.(this.#path, this.token?.startsWith("START_") === true ? "inside" : "after");
     return new VendorError(400, jacksonCause(reason, type, at, this.#locate?.source));
@@ -253,13 +253,13 @@ export class ContentParser {
 const INT_MAX = 2n ** 31n - 1n;
 const LONG_MAX = 2n ** 63n - 1n;
 
-function isWithin(number: number | bigint, most: bigint): boolean {
-  if (typeof number === "bigint") return number >= -most - 1n && number <= most;
-  return Math.trunc(number) >= Number(-most - 1n) && Math.trunc(number) <= Number(most);
+function isWithin(number: number | bigint, max: bigint): boolean {
+  if (typeof number === "bigint") return number >= -max - 1n && number <= max;
+  return Math.trunc(number) >= Number(-max - 1n) && Math.trunc(number) <= Number(max);
 }
 
 /** Empty text is false. Source: `Booleans.parseBoolean` of 8.15. */
-function booleanIn(text: string): boolean {
+function parseBoolean(text: string): boolean {
   if (text === "true") return true;
   if (text === "false" || text === "") return false;
   throw illegalValue(`Failed to parse value [${text}] as only [true] or [false] are allowed.`);

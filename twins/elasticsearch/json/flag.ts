@@ -1,4 +1,4 @@
-/** Truths of a body, which may be written as texts. */
+/** Booleans of a body, possibly written as texts. */
 import type { Json } from "./read.ts";
 
 export function isTrue(json: Json | undefined): boolean {

@@ -1,12 +1,12 @@
-/** Texts as Java reads numbers in them. */
+/** Parses numbers like Java. */
 import { VendorError } from "../vendor/error.ts";
 
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?$/;
 const named = /^([+-]?)(NaN|Infinity)$/;
 
-/** @returns undefined when the text is no number. Source: Java's `Double.parseDouble`, but for numbers in hexadecimal */
+/** @returns undefined for any other text. Source: Java's `Double.parseDouble`, without hexadecimal numbers */
 export function javaNumber(text: string): number | undefined {
-  const written = javaTrimmed(text);
+  const written = trimLikeJava(text);
   if (decimal.test(written)) return Number(written.replace(/[fFdD]$/, ""));
   const [, sign, name] = named.exec(written) ?? [];
   if (name === undefined) return undefined;
@@ -15,16 +15,16 @@ export function javaNumber(text: string): number | undefined {
 
 const LONG_MAX = 2n ** 63n - 1n;
 
-/** A double as the `long` that Java makes of it: without its fraction, the nearest there is, and 0 when it is no number. */
+/** Casts a double to a `long` like Java: truncates, clamps to the range, and turns NaN into 0. */
 export function javaLong(value: number): bigint {
   if (Number.isNaN(value)) return 0n;
   if (Math.abs(value) >= 2 ** 63) return value > 0 ? LONG_MAX : -LONG_MAX - 1n;
   return BigInt(Math.trunc(value));
 }
 
-/** The reason why a text is no number. */
+/** The reason of a `NumberFormatException`. */
 export function numberFormatReason(text: string): string {
-  const written = javaTrimmed(text);
+  const written = trimLikeJava(text);
   return written === "" ? "empty String" : `For input string: "${written}"`;
 }
 
@@ -40,8 +40,8 @@ export function javaDouble(text: string): number {
   throw numberFormatError(text);
 }
 
-/** Without what Java takes for blank at its ends: every character up to the space. */
-function javaTrimmed(text: string): string {
+/** Trims every character up to the space, like Java. */
+function trimLikeJava(text: string): string {
   const isBlank = (at: number) => text.charCodeAt(at) <= SPACE;
   let [start, end] = [0, text.length];
   while (start < end && isBlank(start)) start++;

@@ -1,24 +1,24 @@
-/** Mistakes at places of a body, each of which may have been caused by one at another place. */
+/** Errors with positions in a body; their causes can have positions of their own. */
 
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
 import type { JsonPath, PlaceIn, Position } from "./position.ts";
 import { locateIn } from "./position.ts";
 
-/** A token of the body: what the vendor's streaming parser stands at. */
+/** A token of the body, where the vendor's streaming parser stands. */
 export interface Spot {
   readonly path: JsonPath;
   readonly what: PlaceIn;
 }
 
-/** Finds a token; with the text as Jackson shows it. */
+/** Finds the position of a token. `source`: the text as Jackson quotes it. */
 export interface Find {
   (spot: Spot): Position | undefined;
   readonly source?: string | undefined;
 }
 
-/** A mistake at places of a body: the lines and columns are known once its text is at hand. */
+/** An error whose lines and columns are filled in once the body's text is known. */
 export class LocatedError extends VendorError {
-  /** Where the parser stood when it failed, which whatever called it tells as its own place. */
+  /** The parser's position at the failure; callers that wrap the error report it too. */
   readonly cursor: Spot;
   readonly causeAt: (find: Find) => ErrorCause;
 
@@ -31,7 +31,7 @@ export class LocatedError extends VendorError {
     this.causeAt = causeAt;
   }
 
-  /** The same with its positions. @param text of the body */
+  /** The error with its positions. @param text of the body */
   at(text: string): VendorError {
     const locate = locateIn(text, []);
     const find = ({ path, what }: Spot) => locate(path, what);
@@ -40,7 +40,7 @@ export class LocatedError extends VendorError {
   }
 }
 
-/** Reads with a body's text at hand, which gives its mistakes their position. */
+/** Adds positions to the errors of reading a body. */
 export function withBodyText<Result>(text: string | undefined, read: () => Result): Result {
   try {
     return read();
@@ -50,17 +50,17 @@ export function withBodyText<Result>(text: string | undefined, read: () => Resul
   }
 }
 
-/** `[1:17]`, as the reasons of `x_content_parse_exception` begin. */
+/** `[1:17]`, the prefix of an `x_content_parse_exception`. */
 export function placeText(position: Position | undefined): string {
   return position ? `[${position.line}:${position.col}]` : "[1:1]";
 }
 
-/** `parsing_exception` at a place. */
+/** `parsing_exception` at a position. */
 export function parsingErrorAt(cursor: Spot, reason: string): LocatedError {
   return new LocatedError(cursor, (find) => ({ type: "parsing_exception", reason, ...find(cursor) }));
 }
 
-/** What Jackson itself refuses of a value; it says where it has come to. */
+/** An error of Jackson on a value, with the position behind the value. */
 export function jacksonErrorAt(path: JsonPath, value: unknown, reason: string, type: string): LocatedError {
   const isOpened = typeof value === "object" && value !== null;
   return new LocatedError({ path, what: "value" }, (find) =>
@@ -68,7 +68,7 @@ export function jacksonErrorAt(path: JsonPath, value: unknown, reason: string, t
   );
 }
 
-/** @param source the text as Jackson shows it */
+/** @param source the text as Jackson quotes it */
 export function jacksonCause(
   reason: string,
   type: string,
@@ -84,10 +84,10 @@ export function jacksonCause(
 }
 
 const contentErrors = new Set(["x_content_parse_exception", "x_content_e_o_f_exception"]);
-/** Types that are the vendor's own exceptions, not the language's. */
+/** The vendor's own exceptions, other than Java's. */
 const ownErrors = new Set(["parsing_exception", "parse_exception", "query_shard_exception", "invalid_path"]);
 
-/** The root cause goes inwards through errors of parsing, and from one of the vendor's own to the next. */
+/** The root cause: follows causes through parse errors, and from one of the vendor's own exceptions to the next. */
 export function rootOf(cause: ErrorCause): ErrorCause {
   const { caused_by: inner, ...root } = cause;
   if (inner) {

@@ -1,6 +1,6 @@
-/** Numbers as the vendor prints them: a double is `1.0`, never `1`. */
+/** Prints numbers like the vendor: a double is `1.0`, never `1`. */
 
-/** A double of an answer: `12.0`, `1.0E7`. Source: Java's `Double.toString`. */
+/** A double in an answer: `12.0`, `1.0E7`. Source: Java's `Double.toString`. */
 export class Double {
   readonly value: number;
   constructor(value: number) {
@@ -8,7 +8,7 @@ export class Double {
   }
 }
 
-/** A single-precision number of an answer, such as a score: `0.2876821`. Source: Java's `Float.toString`. */
+/** A single-precision number in an answer, such as a score: `0.2876821`. Source: Java's `Float.toString`. */
 export class Float {
   readonly value: number;
   constructor(value: number) {
@@ -32,12 +32,12 @@ export function floatText(value: number): string {
   return javaText(single.toExponential());
 }
 
-/** The name of a number that JSON has no notation for. */
+/** The name of a number without JSON notation. */
 function nonFinite(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
 }
 
-/** Plain between 10^-3 and 10^7, with an exponent beyond, and always with a digit after the point. */
+/** Plain from 10^-3 up to 10^7, with an exponent otherwise; always with a digit behind the point. */
 function javaText(exponential: string): string {
   const [mantissa = "0", power = "0"] = exponential.split("e");
   const negative = mantissa.startsWith("-");

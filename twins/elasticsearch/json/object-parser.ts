@@ -1,6 +1,6 @@
 /**
- * Reads an object whose members are declared, which is how the vendor reads most bodies that are no query: a value of another kind
- * is refused with its place, and a mistake within a member is told from outside in. Source: `ObjectParser` of 8.15.
+ * Reads objects with declared members, as the vendor reads most bodies other than queries. Refuses values of another kind with their
+ * position, and wraps errors inside a member. Source: `ObjectParser` of 8.15.
  */
 
 import { didYouMean } from "../vendor/did-you-mean.ts";
@@ -8,10 +8,10 @@ import { VendorError } from "../vendor/error.ts";
 import { contentError } from "./content-error.ts";
 import type { ContentParser, Token } from "./content-parser.ts";
 
-/** A member: which tokens it may begin with, and what is made of it. */
+/** A declared member: its first tokens and its reader. */
 export interface Field<Target> {
   readonly tokens: readonly Token[];
-  /** Reads the value at the current token, and stays at its last one. */
+  /** Reads the value at the current token, and stops at its last token. */
   read(content: ContentParser, target: Target): void;
 }
 
@@ -21,13 +21,13 @@ export class ObjectParser<Target> {
   readonly #name: string;
   readonly #fields: ReadonlyMap<string, Field<Target>>;
 
-  /** @param name as errors name it: `field_sort` */
+  /** @param name in errors: `field_sort` */
   constructor(name: string, fields: Readonly<Record<string, Field<Target>>>) {
     this.#name = name;
     this.#fields = new Map(Object.entries(fields));
   }
 
-  /** Reads the object that begins at the current token, or at the next one. @throws VendorError */
+  /** Reads the object at the current token or the next one. @throws VendorError */
   parse(content: ContentParser, target: Target): Target {
     if (content.token !== "START_OBJECT" && content.next() !== "START_OBJECT") {
       throw this.#error(content, `Expected START_OBJECT but was: ${content.token}`);
@@ -65,7 +65,7 @@ export class ObjectParser<Target> {
 const numbers: readonly Token[] = ["VALUE_NUMBER", "VALUE_STRING"];
 const scalars: readonly Token[] = ["VALUE_STRING", "VALUE_NUMBER", "VALUE_BOOLEAN", "VALUE_NULL"];
 
-/** A text; numbers are none. */
+/** A text; numbers are refused. */
 export function textField<Target>(read: Read<string, Target>): Field<Target> {
   return { tokens: ["VALUE_STRING"], read: (content, target) => read(content.text(), target) };
 }
@@ -113,7 +113,7 @@ export function objectField<Target>(read: (content: ContentParser, target: Targe
   return { tokens: ["START_OBJECT"], read };
 }
 
-/** A value as the only item, or the items of a list; a list within it is refused. @throws VendorError */
+/** Reads one item or a list of items; refuses nested lists. @throws VendorError */
 export function itemsOf<Item>(content: ContentParser, item: () => Item): Item[] {
   if (content.token !== "START_ARRAY") return [item()];
   const items: Item[] = [];

@@ -1,17 +1,17 @@
 /**
- * Reads JSON without losing anything: large integers, the order of members, and where a mistake is. Depth is bounded, and
- * a member that stands twice is a mistake, as they are for the vendor.
+ * Reads JSON without loss: keeps large integers, the order of members, and positions of errors. As in the vendor, depth is bounded and
+ * duplicate members are errors.
  */
 import type { ErrorCause } from "../vendor/error.ts";
 import { VendorError } from "../vendor/error.ts";
 
-/** What `readJson` makes of JSON; integers beyond 2^53 are `bigint`. */
+/** The result of `readJson`; integers beyond 2^53 are `bigint`. */
 export type Json = string | number | bigint | boolean | null | Json[] | JsonObject;
 export interface JsonObject {
   [member: string]: Json;
 }
 
-/** A number as it was written. */
+/** A number as written. */
 export class NumberText {
   readonly text: string;
   constructor(text: string) {
@@ -19,13 +19,13 @@ export class NumberText {
   }
 }
 
-/** JSON with every member in its place and every number as it was written. */
+/** JSON with members in order and numbers as written. */
 export type ExactJson = string | NumberText | boolean | null | ExactJson[] | Map<string, ExactJson>;
 
-/** Deepest nesting accepted. */
+/** Limit of nesting. */
 const MAX_DEPTH = 1000;
 
-/** @throws VendorError in the vendor's words, with line and column */
+/** @throws VendorError with line and column */
 export function readJson(text: string): Json {
   return new Reader<Json>(text, plainMaker).document();
 }
@@ -227,7 +227,7 @@ class Reader<Value> {
 
   #endOfInput(reason: string): VendorError {
     const [line, column] = this.#place();
-    return broken(`[${line}:${column}] Unexpected end of file`, "x_content_e_o_f_exception", {
+    return syntaxError(`[${line}:${column}] Unexpected end of file`, "x_content_e_o_f_exception", {
       type: "json_e_o_f_exception",
       reason: `${reason}\n at ${SOURCE}line: ${line}, column: ${column}]`,
     });
@@ -235,7 +235,7 @@ class Reader<Value> {
 
   #error(reason: string, type = "json_parse_exception"): VendorError {
     const [line, column] = this.#place();
-    return broken(`[${line}:${column}] ${reason}`, "x_content_parse_exception", {
+    return syntaxError(`[${line}:${column}] ${reason}`, "x_content_parse_exception", {
       type,
       reason: `${reason}\n at ${SOURCE}line: ${line}, column: ${column}]`,
     });
@@ -247,6 +247,6 @@ class Reader<Value> {
   }
 }
 
-function broken(reason: string, type: string, cause: ErrorCause): VendorError {
+function syntaxError(reason: string, type: string, cause: ErrorCause): VendorError {
   return new VendorError(400, { type, reason, caused_by: cause });
 }

@@ -16,7 +16,7 @@ export type ValueToken =
   | "VALUE_BOOLEAN"
   | "VALUE_NULL";
 
-/** The vendor's name of a JSON value's kind, as its errors tell it. */
+/** The vendor's name of a JSON value's kind, for errors. */
 export function tokenOf(value: unknown): ValueToken {
   if (Array.isArray(value)) return "START_ARRAY";
   if (value === null) return "VALUE_NULL";
@@ -32,22 +32,22 @@ export function tokenOf(value: unknown): ValueToken {
   }
 }
 
-/** The same as Jackson names it, which knows kinds of numbers and of booleans. */
+/** Jackson's name, which distinguishes kinds of numbers and booleans. */
 export function jacksonTokenOf(value: unknown): string {
   if (typeof value === "boolean") return value ? "VALUE_TRUE" : "VALUE_FALSE";
   if (typeof value === "bigint") return "VALUE_NUMBER_INT";
-  // Whole numbers that a double does not hold are read as a bigint: such a one was written with an exponent.
+  // Integers beyond 2^53 are read as bigint; an unsafe integer here was written with an exponent or a fraction.
   if (typeof value === "number")
     return Number.isSafeInteger(value) ? "VALUE_NUMBER_INT" : "VALUE_NUMBER_FLOAT";
   return tokenOf(value);
 }
 
-/** A JSON value as text, for messages and for what takes scalars of any kind; objects and arrays as JSON. */
+/** A JSON value as text; objects and arrays as JSON. */
 export function textOf(value: unknown): string {
   return typeof value === "object" && value !== null ? compactJson(value) : String(value);
 }
 
-/** A JSON value as Java prints the map or list that it became: `{a=1, b=[x, y]}`. */
+/** A JSON value as Java prints its map or list: `{a=1, b=[x, y]}`. */
 export function javaText(value: unknown): string {
   if (typeof value === "string") return value;
   if (isScalar(value)) return compactJson(value);
@@ -55,9 +55,4 @@ export function javaText(value: unknown): string {
   return `{${membersOf(value)
     .map(([name, member]) => `${name}=${javaText(member)}`)
     .join(", ")}}`;
-}
-
-/** The number that a scalar says; NaN for everything else. */
-export function numberIn(value: unknown): number {
-  return typeof value === "object" && value !== null ? Number.NaN : Number(value);
 }

@@ -1,8 +1,8 @@
-/** Writes an answer as the vendor prints JSON: plain values, exact integers, doubles and floats, and texts of JSON as they are. */
+/** Writes answers as JSON like the vendor: exact integers, doubles and floats in Java's notation, and raw JSON unchanged. */
 import { Double, doubleText, Float, floatText } from "./numbers.ts";
 import { NumberText, readExactJson } from "./read.ts";
 
-/** JSON that goes out exactly as it was written, such as a `_source`. */
+/** JSON text that is written unchanged, such as a `_source`. */
 export class RawJson {
   readonly text: string;
   constructor(text: string) {
@@ -11,8 +11,8 @@ export class RawJson {
 }
 
 /**
- * On one line. A `Map` is an object whose members keep their order whatever their names; `undefined` members are left out.
- * @throws TypeError for what is no JSON value
+ * Writes one line. A `Map` is an object that keeps the order of its members; `undefined` members are omitted.
+ * @throws TypeError for a value without JSON notation
  */
 export function compactJson(value: unknown): string {
   if (value instanceof RawJson) return value.text;
@@ -23,7 +23,7 @@ export function compactJson(value: unknown): string {
   return `{${members.join(",")}}`;
 }
 
-/** Indented, as `?pretty` asks for. */
+/** Writes indented, for `?pretty`. */
 export function prettyJson(value: unknown, indent = ""): string {
   if (value instanceof RawJson) return prettyJson(readExactJson(value.text), indent);
   const scalar = scalarText(value);
@@ -42,14 +42,14 @@ export function prettyJson(value: unknown, indent = ""): string {
   return `{\n${lines.join(",\n")}\n${indent}}`;
 }
 
-/** Members of a JSON object, however it is held. */
+/** Members of a JSON object, given as a `Map` or a plain object. */
 export function membersOf(value: unknown): [name: string, member: unknown][] {
   if (typeof value !== "object" || value === null) throw new TypeError(`a ${typeof value} is no JSON value`);
   const members: [string, unknown][] = value instanceof Map ? [...value] : Object.entries(value);
   return members.filter(([, member]) => member !== undefined);
 }
 
-/** Whether it is printed as one piece. */
+/** Whether it is written as a scalar. */
 export function isScalar(value: unknown): boolean {
   return scalarText(value) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** One request's actions at work. Those on different documents are stored together. */
+/** Runs a list of write actions. Adjacent actions on different documents are stored together. */
 import { randomBytes } from "node:crypto";
 import type { IndexMapping } from "@offhook/log-store/fields";
 import {
@@ -28,21 +28,21 @@ interface PendingRemoval {
   place: DocumentPlace;
 }
 
-/** What becomes of the names that documents are written under. */
+/** How new indices are created. */
 export interface IndexRules {
-  /** The service's own, which is always there. */
+  /** The service's own index, which always exists. */
   readonly index: string;
-  /** The mapping of an index that a write makes; absent: its documents are of the dataset's mapping. */
+  /** The mapping of an index that a write creates; absent: the dataset's mapping. */
   mappingOfNew?(index: string): IndexMapping;
 }
 
-export class Writing {
+export class ActionRun {
   readonly #store: LogWriter;
   readonly #rules: IndexRules;
   readonly #actions: readonly Action[];
   readonly #outcomes: (Outcome | undefined)[];
   #known = new Map<string, StoredDocument>();
-  /** Documents that something pending is about. */
+  /** Keys of documents with pending changes. */
   readonly #touched = new Set<string>();
   #writes: PendingWrite[] = [];
   #removals: PendingRemoval[] = [];
@@ -73,7 +73,7 @@ export class Writing {
     return this.#outcomes.filter((outcome) => outcome !== undefined);
   }
 
-  /** Makes the indices that documents are written to, whether or not these fit. @returns all there are then */
+  /** Creates missing indices, even if the documents turn out not to fit. @returns all existing indices */
   async #makeIndices(): Promise<ReadonlySet<string>> {
     const there = new Set([
       this.#rules.index,
@@ -114,7 +114,7 @@ export class Writing {
     }
     checkConditions({ index, id }, conditions, old);
     const version = conditions.versionType === "internal" ? undefined : conditions.version;
-    // The store makes an id that is new: nobody need look whether it is there.
+    // Without an id the store generates a new one, and need not look for an old document.
     const named = action.id === undefined ? {} : { id };
     const document = { index, ...named, source, ...(version === undefined ? {} : { version }) };
     this.#writes.push({ position, document });
@@ -185,7 +185,7 @@ export class Writing {
     }
   }
 
-  /** Does what changes these documents; where there is no room, none of them is, and each is told so. */
+  /** Runs a change of the pending documents. When the store is full, none is changed and all fail. */
   async #unlessFull<Result>(
     pending: readonly { position: number; place: Partial<DocumentPlace> & { index: string } }[],
     work: () => Promise<Result>,
@@ -202,7 +202,7 @@ export class Writing {
     }
   }
 
-  /** The writes that are left when those with values that do not fit have failed. */
+  /** Fails the writes with unfit values. @returns the remaining writes */
   #withoutUnfit(writes: readonly PendingWrite[], { values }: UnfitDocuments): PendingWrite[] {
     const failed = new Set<number>();
     for (const value of values) {
@@ -221,7 +221,7 @@ function placesOf(actions: readonly Action[]): DocumentPlace[] {
   return actions.flatMap(({ index, id }) => (id === undefined ? [] : [{ index, id }]));
 }
 
-/** 20 URL-safe characters, as the vendor makes them. */
+/** 20 URL-safe characters, like the vendor's. */
 function makeId(): string {
   return randomBytes(15).toString("base64url");
 }
