@@ -1,23 +1,15 @@
 /** `npm run bench -- [name] [--quick] [--json] [--check]`: measures, beside a floor of a few lines doing the same work. */
 
-import { benchSearch } from "@offhook/elasticsearch/bench/bench";
 import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { onReaderGone } from "@offhook/platform/server/end-with-caller";
-import { type Bench, tableOf } from "@offhook/platform/testing/bench/report";
-import { benchLogQuery } from "@offhook/splunk/bench/bench";
+import { tableOf } from "@offhook/platform/testing/bench/report";
 import { messageOf } from "../agent/log.ts";
-import { benchCalls } from "./bench/calls.ts";
 import { checkFloors, readFloors, sentenceOf } from "./bench/check.ts";
-import { benchSandbox } from "./bench/sandbox.ts";
+import { findBenches } from "./bench/find.ts";
 
-const benches: Record<string, Bench> = {
-  calls: benchCalls,
-  sandbox: benchSandbox,
-  search: benchSearch,
-  "log-query": benchLogQuery,
-};
+const benches = await findBenches();
 
-const usage = `usage: npm run bench -- [${Object.keys(benches).join("|")}] [--quick] [--json] [--check]
+const usage = `usage: npm run bench -- [${[...benches.keys()].join("|")}] [--quick] [--json] [--check]
   --quick   a minute at most, coarser
   --json    one JSON object on stdout instead of the table
   --check   fails when a figure is further from its floor than scripts/bench/floors.json says; those are of full runs`;
@@ -34,12 +26,13 @@ async function main(): Promise<number> {
   }
   const { values, positionals } = given;
   const [name = "calls", ...more] = positionals;
-  const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
-  if (!bench || more.length > 0) {
+  const load = benches.get(name);
+  if (!load || more.length > 0) {
     throw new UsageError(
-      `there is no bench ${positionals.join(" ")}; there are: ${Object.keys(benches).join(", ")}\n\n${usage}`,
+      `there is no bench ${positionals.join(" ")}; there are: ${[...benches.keys()].join(", ")}\n\n${usage}`,
     );
   }
+  const bench = await load();
   const report = await bench({
     size: values.quick ? "quick" : "full",
     progress: (line) => process.stderr.write(`${line}\n`),

@@ -10,7 +10,7 @@ import { onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { createFliteSynthesis } from "@offhook/vapi/providers/flite-synthesis";
 import { addRecording } from "./samples/add-recording.ts";
 import { checkSamples } from "./samples/check-samples.ts";
-import { DATASET_FILE, isDatasetAsMade, makeDataset } from "./samples/dataset.ts";
+import { readDatasets } from "./samples/datasets.ts";
 import { type MakeSamplesOptions, makeSamples } from "./samples/make-samples.ts";
 
 const USAGE = `npm run samples                                  make all samples from samples/utterances.yaml
@@ -96,17 +96,15 @@ function readBytes(file: string): Buffer {
 
 async function make(folder: string): Promise<number> {
   const { samples } = await makeSamples({ from: folder, to: folder, synthesis, onSample });
-  if (isShippedFolder(folder)) say(`${makeDataset(folder)} log events in ${DATASET_FILE}`, 0);
+  for (const dataset of await shippedDatasets(folder))
+    say(`${dataset.make()} log events in ${dataset.file}`, 0);
   return say(`${samples.length} samples in ${folder}`, 0);
 }
 
 async function check(folder: string): Promise<number> {
   const differences = await checkSamples(folder, synthesis, onSample);
-  if (isShippedFolder(folder) && !isDatasetAsMade(folder)) {
-    differences.push({
-      what: `${DATASET_FILE} is not what twins/log-store/testing/log-events.ts makes`,
-      remedy: "make",
-    });
+  for (const { file, maker, isAsMade } of await shippedDatasets(folder)) {
+    if (!isAsMade()) differences.push({ what: `${file} is not what ${maker} makes`, remedy: "make" });
   }
   if (differences.length === 0) return say("every sample is what utterances.yaml says", 0);
   const lines = differences.map(({ what }) => what);
@@ -120,7 +118,11 @@ async function check(folder: string): Promise<number> {
   return say(lines.join("\n"), 1);
 }
 
-/** Only the shipped folder has the log dataset; a user's own has utterances only. */
+async function shippedDatasets(folder: string) {
+  return isShippedFolder(folder) ? readDatasets(folder) : [];
+}
+
+/** Only the shipped folder has log datasets; a user's own has utterances only. */
 function isShippedFolder(folder: string): boolean {
   return resolve(folder) === resolve(SAMPLES_FOLDER);
 }

@@ -47,7 +47,7 @@ const explanations = [
 ];
 
 /** Reports what was measured when its time was up. @throws Error when a program fails, or changes audio */
-export async function benchCalls(options: BenchOptions): Promise<Report> {
+export async function bench(options: BenchOptions): Promise<Report> {
   const startedAt = performance.now();
   const machine = describeMachine();
   const children: { stop(): Promise<void> }[] = [];

@@ -52,7 +52,7 @@ const explanations = [
 ];
 
 /** Reports what was measured when its time was up. @throws Error when a program fails */
-export async function benchSandbox({ size, progress }: BenchOptions): Promise<Report> {
+export async function bench({ size, progress }: BenchOptions): Promise<Report> {
   const startedAt = performance.now();
   const machine = describeMachine();
   const figures: Figure[] = [];

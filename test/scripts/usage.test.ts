@@ -19,6 +19,7 @@ const commands = {
   agent: "../agent/main.ts",
   dataset: "dataset.ts",
   samples: "samples.ts",
+  fork: "fork.ts",
   bench: "bench.ts",
   fuzz: "fuzz.ts",
   "check-imports": "check-imports.ts",

@@ -40,7 +40,7 @@ const explanations = [
 ];
 
 /** Reports what was measured when its time was up. @throws Error when a program fails, or when it is interrupted */
-export async function benchSearch(options: BenchOptions): Promise<Report> {
+export async function bench(options: BenchOptions): Promise<Report> {
   const { size } = options;
   const startedAt = performance.now();
   const machine = describeMachine();

@@ -41,7 +41,7 @@ const explanations = [
 ];
 
 /** @throws Error when a program fails */
-export async function benchLogQuery(options: BenchOptions): Promise<Report> {
+export async function bench(options: BenchOptions): Promise<Report> {
   const { size, progress } = options;
   const plan = plans[size];
   const startedAt = performance.now();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { benchLogQuery } from "../../bench/bench.ts";
+import { bench } from "../../bench/bench.ts";
 import { splDifference, splQuestions } from "../../bench/questions.ts";
 
 describe("bench log-query", () => {
   it("measures every question beside SQL by hand, and the collector with one client and with eight", async () => {
-    const { figures, notes } = await benchLogQuery({ size: "quick", progress: () => undefined });
+    const { figures, notes } = await bench({ size: "quick", progress: () => undefined });
     const names = figures.map(({ name }) => name);
     for (const { name } of splQuestions({ events: 1, traces: ["x"] })) {
       const missing = notes.filter((note) => note.startsWith(`${name} was not measured`));

@@ -1,0 +1,56 @@
+/** The packages of `twins/`, and what each declares to belong to it in the `offhook` member of its package.json. */
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { z } from "zod";
+
+const manifest = z.object({
+  name: z.string(),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  offhook: z
+    .strictObject({
+      /** Name of the service in environment files. */
+      service: z.string().optional(),
+      /** Name of the bench in its `bench/bench.ts`. */
+      bench: z.string().optional(),
+      /** Code for other packages: it goes with the last of them. */
+      library: z.boolean().default(false),
+      /** Files and folders of the project that are of no use without the package. */
+      takes: z.array(z.string()).default([]),
+    })
+    .default({ library: false, takes: [] }),
+});
+
+export interface Package {
+  /** As on the command line: the name of its folder. */
+  id: string;
+  /** As it is imported: `@offhook/splunk`. */
+  name: string;
+  folder: string;
+  service: string | undefined;
+  bench: string | undefined;
+  isLibrary: boolean;
+  takes: readonly string[];
+  /** Ids of the packages that its own code imports. */
+  needs: readonly string[];
+}
+
+/** @throws ZodError when a package.json declares something else */
+export function readPackages(root: string): Package[] {
+  const read = readdirSync(path.join(root, "twins"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name: id }) => {
+      const text = readFileSync(path.join(root, "twins", id, "package.json"), "utf8");
+      return { id, ...manifest.parse(JSON.parse(text)) };
+    });
+  const idOf = new Map(read.map(({ id, name }) => [name, id]));
+  return read.map(({ id, name, dependencies, offhook }) => ({
+    id,
+    name,
+    folder: `twins/${id}`,
+    service: offhook.service,
+    bench: offhook.bench,
+    isLibrary: offhook.library,
+    takes: offhook.takes,
+    needs: Object.keys(dependencies).flatMap((dependency) => idOf.get(dependency) ?? []),
+  }));
+}
