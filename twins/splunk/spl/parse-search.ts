@@ -1,4 +1,5 @@
 /** Parses a search: comments and macros first, then its commands. */
+import { memoize } from "@offhook/platform/base/memoize";
 import { findCommand } from "./commands/registry.ts";
 import type { Knowledge } from "./context/knowledge.ts";
 import type { Pipeline } from "./syntax/ast.ts";
@@ -7,14 +8,12 @@ import { expandMacros } from "./syntax/macros.ts";
 import { type FindCommand, parsePipeline } from "./syntax/pipeline.ts";
 import { checkBalance } from "./syntax/text.ts";
 
-/** Searches that come again are not read again, unless they have macros: what these stand for may have changed. */
-const known = new Map<string, Pipeline>();
-const MOST_KNOWN = 200;
-const LONGEST_KNOWN = 2_000;
+const MAX_MEMOIZED = 200;
+const MAX_MEMOIZED_CHARACTERS = 2_000;
 
 /**
  * @param text as the REST API takes it: its first word is a command, with or without `|` before it (see `withImplicitSearch`)
- * @param find other commands than those of the registry
+ * @param find the known commands
  * @throws SplError of phase `dispatch`
  */
 export function parseSearch(
@@ -22,14 +21,18 @@ export function parseSearch(
   knowledge: Pick<Knowledge, "macro">,
   find: FindCommand = findCommand,
 ): Pipeline {
-  const isKept = find === findCommand && text.length <= LONGEST_KNOWN && !text.includes("`");
-  const before = isKept ? known.get(text) : undefined;
-  if (before !== undefined) return before;
+  // A search with macros is parsed each time, since the macros may have changed.
+  const isStable = find === findCommand && text.length <= MAX_MEMOIZED_CHARACTERS && !text.includes("`");
+  return isStable ? parseWithoutMacros(text) : parse(text, knowledge, find);
+}
+
+const parseWithoutMacros = memoize(
+  (text) => parse(text, { macro: () => undefined }, findCommand),
+  MAX_MEMOIZED,
+);
+
+function parse(text: string, knowledge: Pick<Knowledge, "macro">, find: FindCommand): Pipeline {
   const query = expandMacros(text, (name, args) => knowledge.macro(name, args), evaluateMacro);
   checkBalance(query);
-  const pipeline = parsePipeline(query, { start: 0, end: query.length }, find);
-  if (!isKept) return pipeline;
-  if (known.size >= MOST_KNOWN) known.clear();
-  known.set(text, pipeline);
-  return pipeline;
+  return parsePipeline(query, { start: 0, end: query.length }, find);
 }

@@ -1,27 +1,25 @@
-/**
- * The country of an address, by a table that comes with the twin: `ipv4-countries.txt`, which says what it is made of. It knows
- * countries alone, and no IPv6 addresses.
- */
+/** Countries of IPv4 addresses, by the bundled table `ipv4-countries.txt`, whose header names its sources. */
 import { readFileSync } from "node:fs";
 import { isIPv4 } from "node:net";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
+import { memoize } from "@offhook/platform/base/memoize";
 
-/** Names that are usual in databases of locations where CLDR's are longer. */
-const SHORT_NAMED: ReadonlySet<string> = new Set(["HK", "MO", "PS"]);
+/** Countries whose short CLDR names are the ones that location databases use. */
+const shortNamed: ReadonlySet<string> = new Set(["HK", "MO", "PS"]);
 const MAX_LANGUAGES = 50;
 
 interface CountryTable {
-  /** ISO 3166-1 alpha-2; the first is the empty text of no country. */
+  /** ISO 3166-1 alpha-2. The first is empty: no country. */
   codes: string[];
-  /** Position of its code for the addresses of each first two numbers. */
+  /** Index into `codes` for each first two bytes of an address. */
   places: Uint8Array;
 }
 
 let table: CountryTable | undefined;
 
 /**
- * The name of an address's country; NULL where the table has none: private addresses, IPv6, what is no address. Of a network, `a.b.c.d/n`,
- * that of its address. Both VARCHAR.
+ * The name of an address's country. NULL if the table has none: private and IPv6 addresses, texts that are no address. A network,
+ * `a.b.c.d/n`, has the country of its address. VARCHAR.
  */
 export const countryOfAddress = defineRowFunction("spl.iplocation", (address, language) => {
   const code = address === null ? "" : countryCode(address);
@@ -52,16 +50,9 @@ function readTable(): CountryTable {
   return { codes, places };
 }
 
-const languages = new Map<string, (code: string) => string | undefined>();
-
-/** @throws RangeError for what names no language */
-export function namesIn(language: string): (code: string) => string | undefined {
-  const known = languages.get(language);
-  if (known !== undefined) return known;
+/** Names of countries in a language. @throws RangeError for an unknown language */
+export const namesIn = memoize((language): ((code: string) => string | undefined) => {
   const long = new Intl.DisplayNames([language, "en"], { type: "region" });
   const short = new Intl.DisplayNames([language, "en"], { type: "region", style: "short" });
-  const names = (code: string) => (SHORT_NAMED.has(code) ? short : long).of(code);
-  if (languages.size >= MAX_LANGUAGES) languages.clear();
-  languages.set(language, names);
-  return names;
-}
+  return (code) => (shortNamed.has(code) ? short : long).of(code);
+}, MAX_LANGUAGES);

@@ -54,11 +54,11 @@ function joinAggregates(
   { select, aggregates }: GroupedRows,
   groups: readonly Group[],
 ): Relation {
-  const late = deferredOf(rows);
+  const deferred = deferredOf(rows);
   const names =
-    late === undefined
+    deferred === undefined
       ? aggregates.map((_, index) => `#aggregate${index}`)
-      : passthroughNames(late, aggregates.length);
+      : passthroughNames(deferred, aggregates.length);
   const added = aggregates.map(
     ({ value }, index) => sql`g.${value.sql} AS ${identifier(names[index] ?? "")}`,
   );
@@ -68,7 +68,7 @@ function joinAggregates(
   );
   const on = groups.length === 0 ? raw("true") : joined(agreeing, " AND ");
   const from = sql`SELECT r.*, ${joined(added, ", ")} FROM (${rows.select}) AS r LEFT JOIN (${select}) AS g ON ${on}`;
-  const placed = late === undefined ? {} : { late: joinPassthrough(late, from, names) };
+  const placed = deferred === undefined ? {} : { deferred: joinPassthrough(deferred, from, names) };
   const values = aggregates.map(
     ({ name, value }, index) => [name, { ...value, sql: identifier(names[index] ?? "") }] as const,
   );

@@ -5,7 +5,7 @@ import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { defineCommand } from "../command.ts";
 import { columnOf, fieldValue } from "../relation/relation.ts";
 import { textOf } from "../relation/typed.ts";
-import { withFoundFields } from "../structured/found-fields.ts";
+import { addExtractedFields } from "../structured/extracted-fields.ts";
 import { type KeyValueOptions, keyValues } from "../structured/key-values.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
@@ -46,6 +46,11 @@ export const extract = defineCommand({
     const source = column.multi ? sql`${value}[1]` : value;
     const given = sql`CAST(${JSON.stringify(settings)} AS VARCHAR)`;
     const firstOnly = sql`CAST(${adds ? null : "first"} AS VARCHAR)`;
-    return withFoundFields(input, extractPairs(source, given, firstOnly), context, adds ? "both" : "before");
+    return addExtractedFields(
+      input,
+      extractPairs(source, given, firstOnly),
+      context,
+      adds ? "both" : "before",
+    );
   },
 });

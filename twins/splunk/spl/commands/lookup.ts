@@ -3,8 +3,8 @@ import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { LookupDefinition, LookupTable } from "../context/knowledge.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { comparedMatches, timeOfRows } from "../lookups/compared.ts";
-import { exactMatches, isExact, type LookedUp } from "../lookups/looked-up.ts";
+import { matchByComparison, timeOfRows } from "../lookups/match-by-comparison.ts";
+import { isExact, type LookupMatches, matchExactly } from "../lookups/match-exactly.ts";
 import { columnOf, extend, fieldValue, outputsOf, type Relation, select } from "../relation/relation.ts";
 import { listOf, nullValue, type Typed, textOf, widen } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
@@ -122,11 +122,11 @@ function addFields(input: Relation, plan: Plan, context: SearchContext): Relatio
   if (isExact(wanted) && values.every(({ multi }) => !multi)) {
     const folded = definition.caseSensitive === false;
     const texts = values.map((value) => (folded ? sql`lower(${textOf(value)})` : textOf(value)));
-    return joinMatches(input, texts, exactMatches(wanted), given, definition);
+    return joinMatches(input, texts, matchExactly(wanted), given, definition);
   }
   const time = definition.timeField === undefined ? [] : [timeOfRows(renameTime(input, timeField))];
   const all = [...values, ...time];
-  const found = comparedMatches(wanted, all, input, context);
+  const found = matchByComparison(wanted, all, input, context);
   return joinMatches(
     input,
     all.map((value) => value.sql),
@@ -153,7 +153,7 @@ function addMissing(input: Relation, given: readonly Destination[]): Relation {
 function joinMatches(
   input: Relation,
   values: readonly Sql[],
-  found: LookedUp,
+  found: LookupMatches,
   destinations: readonly Destination[],
   definition: LookupDefinition,
 ): Relation {

@@ -5,8 +5,8 @@ import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, fieldValue, filter, type Relation } from "../relation/relation.ts";
 import { textOf } from "../relation/typed.ts";
-import { leadsToMany, valuesAt, valuesByPath } from "../structured/data-path.ts";
-import { withBefore, withFoundFields } from "../structured/found-fields.ts";
+import { isMultiPath, valuesAt, valuesByPath } from "../structured/data-path.ts";
+import { addExtractedFields, mergeWithBefore } from "../structured/extracted-fields.ts";
 import { text } from "../syntax/option-types.ts";
 
 /** Characters that are read when no path is given (`limits.conf`: `extraction_cutoff`). */
@@ -45,12 +45,13 @@ export const spath = defineCommand({
     const { multi } = column;
     const field = textOf(fieldValue(column));
     const source = multi ? sql`${field}[1]` : field;
-    if (path === undefined || output === undefined) return withFoundFields(input, allValues(source), context);
+    if (path === undefined || output === undefined)
+      return addExtractedFields(input, allValues(source), context);
     const values = sql`CAST(CAST(${valuesOfPath(source, sql`CAST(${path} AS VARCHAR)`)} AS JSON) AS VARCHAR[])`;
     const many =
-      leadsToMany(path) || (await hasXml(filter(input, sql`starts_with(ltrim(${source}), '<')`), context));
+      isMultiPath(path) || (await hasXml(filter(input, sql`starts_with(ltrim(${source}), '<')`), context));
     const value = { type: "text", multi: many, sql: many ? values : sql`${values}[1]` } as const;
-    return extend(input, new Map([[output, withBefore(input, output, value)]]));
+    return extend(input, new Map([[output, mergeWithBefore(input, output, value)]]));
   },
 });
 

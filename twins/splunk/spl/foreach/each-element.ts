@@ -1,4 +1,4 @@
-/** `foreach` over the values of a field, or the elements of a JSON array: assignments, made once for each. */
+/** `foreach` over the values of a field or the elements of a JSON array: repeats assignments for each. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 import { type Assignment, assign, readAssignments } from "../commands/eval.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -16,12 +16,12 @@ interface Arguments {
   readonly marks: { readonly itemstr: string; readonly iterstr: string };
 }
 
-/** How often the assignments are made. */
+/** Most repetitions. */
 const MAX_ELEMENTS = 10_000;
-/** Elements that one statement goes through; the database takes none that is nested much deeper. */
-const STEP = 25;
+/** Elements in one statement: DuckDB limits how deep a statement may nest. */
+const ELEMENTS_PER_STATEMENT = 25;
 
-/** Names of fields for as long as the command runs. */
+/** Temporary fields of the command. */
 const itemField = "foreach item";
 const listField = "foreach list";
 
@@ -32,8 +32,8 @@ export async function eachElement(
 ): Promise<Relation> {
   const column = columnOf(input, name);
   if (column === undefined) return input;
-  let rows = extend(input, new Map([[listField, elements(fieldValue(column), mode)]]));
-  const most = await longest(rows, context);
+  let rows = extend(input, new Map([[listField, elementsOf(fieldValue(column), mode)]]));
+  const most = await countElements(rows, context);
   for (let element = 0; element < most; element++) {
     const list = fieldOf(rows, listField);
     const item = { ...list, multi: false, sql: sql`${list.sql}[CAST(${element + 1} AS BIGINT)]` };
@@ -41,12 +41,12 @@ export async function eachElement(
     rows = extend(rows, new Map([[itemField, item]]));
     rows = await assign(
       rows,
-      assignments.map((one) => whileElement(one, element)),
+      assignments.map((one) => onlyIfPresent(one, element)),
       context,
     );
     const isLast = element + 1 === most;
-    if (!isLast && element % STEP === STEP - 1)
-      rows = await materialize(rows, context, `${STEP} elements of foreach`);
+    if (!isLast && element % ELEMENTS_PER_STATEMENT === ELEMENTS_PER_STATEMENT - 1)
+      rows = await materialize(rows, context, `${ELEMENTS_PER_STATEMENT} elements of foreach`);
   }
   return extend(
     rows,
@@ -63,8 +63,8 @@ function fieldOf(rows: Relation, name: string): Typed {
   return fieldValue(column);
 }
 
-/** A LIST; NULL where there is nothing to go through. */
-function elements(value: Typed, mode: Arguments["mode"]): Typed {
+/** The elements as a LIST; NULL if there are none. */
+function elementsOf(value: Typed, mode: Arguments["mode"]): Typed {
   if (mode === "multivalue") return { ...value, multi: true, sql: listOf(value) };
   const text = value.multi
     ? sql`CASE WHEN len(${value.sql}) = 1 THEN ${textOf(value)}[1] END`
@@ -78,13 +78,13 @@ function elements(value: Typed, mode: Arguments["mode"]): Typed {
   };
 }
 
-/** Texts without their quotes, other elements as JSON; NULL for what is no array. */
+/** Elements of a JSON array: strings without quotes, others as JSON; NULL for other texts. */
 function jsonElements(text: Sql): Sql {
   const list = mapList(sql`from_json(${text}, '["JSON"]')`, (one) => sql`(${one} ->> '$')`);
   return sql`CASE WHEN json_valid(${text}) AND json_type(${text}) = 'ARRAY' THEN ${list} END`;
 }
 
-async function longest(rows: Relation, context: SearchContext): Promise<number> {
+async function countElements(rows: Relation, context: SearchContext): Promise<number> {
   const { sql: list } = fieldOf(rows, listField);
   const select = sql`SELECT CAST(max(len(${list})) AS DOUBLE) AS longest FROM (${rows.select}) AS r`;
   const column = { name: "longest", column: "longest", type: "number", multi: false } as const;
@@ -100,7 +100,7 @@ async function longest(rows: Relation, context: SearchContext): Promise<number> 
   return most;
 }
 
-/** The template for one element, which is a field in it, quoted or not. */
+/** The template for one element. Its marks, quoted or not, become a field. */
 function assignmentsOf(
   template: string,
   { itemstr, iterstr }: Arguments["marks"],
@@ -133,8 +133,8 @@ function assignmentsOf(
   });
 }
 
-/** Rows with fewer elements keep what they have. */
-function whileElement({ field, expression }: Assignment, element: number): Assignment {
+/** Restricts an assignment to rows that have this element. */
+function onlyIfPresent({ field, expression }: Assignment, element: number): Assignment {
   const place = { start: expression.start, end: expression.end };
   const list: Expression = { ...place, node: "field", name: listField };
   const index: Expression = { ...place, node: "number", value: element, text: String(element) };

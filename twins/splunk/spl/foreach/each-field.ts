@@ -1,5 +1,4 @@
-/** `foreach` over fields: a template of streaming commands, run once for each. */
-
+/** `foreach` over fields: repeats a template of streaming commands for each. */
 import { compilePipeline } from "../compile-pipeline.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import type { Relation } from "../relation/relation.ts";
@@ -7,11 +6,11 @@ import { hasWildcard, matchingColumns, wildcardMatch } from "../relation/wildcar
 import { commandError } from "../spl-error.ts";
 import type { ParsedCommand } from "../syntax/ast.ts";
 
-/** What stands for a field in the template. */
+/** Placeholders in the template. */
 export interface FieldMarks {
   readonly fieldstr: string;
   readonly matchstr: string;
-  /** What the first, second and third wildcard have matched. */
+  /** For the text that the first, second and third wildcard matched. */
   readonly segments: readonly string[];
 }
 
@@ -26,9 +25,11 @@ export async function eachField(
   input: Relation,
   context: SearchContext,
 ): Promise<Relation> {
-  const stages = matches(input, names).map((match) => parsed(filled(template, match, marks), context));
+  const stages = matches(input, names).map((match) =>
+    parseStreaming(fillTemplate(template, match, marks), context),
+  );
   let rows = input;
-  for (const commands of inOneEval(stages, context))
+  for (const commands of mergeEvals(stages, context))
     rows = await compilePipeline({ commands }, context, rows);
   return rows;
 }
@@ -38,7 +39,7 @@ interface Match {
   parts: readonly string[];
 }
 
-/** Each field once. A name without a wildcard need not be in any row. */
+/** Matching fields, each once. A name without a wildcard counts even if the relation lacks it. */
 function matches(input: Relation, patterns: readonly string[]): Match[] {
   const found = patterns.flatMap((pattern): Match[] => {
     if (!hasWildcard(pattern)) return [{ name: pattern, parts: [] }];
@@ -50,7 +51,7 @@ function matches(input: Relation, patterns: readonly string[]): Match[] {
   return [...new Map(found.reverse().map((match) => [match.name, match])).values()].reverse();
 }
 
-function filled(
+function fillTemplate(
   template: string,
   { name, parts }: Match,
   { fieldstr, matchstr, segments }: FieldMarks,
@@ -65,7 +66,7 @@ function filled(
     .reduce((text, [mark, value]) => text.replaceAll(mark, () => value), template);
 }
 
-function parsed(text: string, context: SearchContext): readonly ParsedCommand[] {
+function parseStreaming(text: string, context: SearchContext): readonly ParsedCommand[] {
   const { commands } = context.parse(text);
   if (commands.some(({ kind }) => kind !== "streaming")) {
     throw commandError("foreach", "Search pipeline may not contain non-streaming commands.", "run");
@@ -73,8 +74,8 @@ function parsed(text: string, context: SearchContext): readonly ParsedCommand[] 
   return commands;
 }
 
-/** Many evals in a row become one, which computes what it can at once. */
-function inOneEval(
+/** Joins evals into one, which computes independent assignments in one SELECT. */
+function mergeEvals(
   stages: readonly (readonly ParsedCommand[])[],
   context: SearchContext,
 ): readonly (readonly ParsedCommand[])[] {

@@ -1,6 +1,6 @@
-/** JSON with every member in its place and every number as it was written. */
+/** JSON that keeps the order of members and the text of numbers. */
 
-/** A number as it was written. */
+/** A number as written. */
 export class NumberText {
   readonly text: string;
   constructor(text: string) {
@@ -16,17 +16,17 @@ const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const stringToken = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const wordToken = /true|false|null/y;
 
-/** `undefined` for what is no JSON, or nested too deeply. */
+/** @returns `undefined` for malformed or too deeply nested JSON */
 export function readExactJson(text: string): ExactJson | undefined {
   try {
     return new Reader(text).document();
   } catch (error) {
-    if (error instanceof NoJson || error instanceof SyntaxError) return undefined;
+    if (error instanceof MalformedJson || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** On one line. */
+/** Writes JSON on one line. */
 export function jsonText(value: ExactJson): string {
   if (value instanceof NumberText) return value.text;
   if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`;
@@ -36,13 +36,13 @@ export function jsonText(value: ExactJson): string {
   return JSON.stringify(value);
 }
 
-/** As a field holds it: texts without quotes, objects and lists as JSON; `null` for null. */
+/** The value of a field: texts without quotes, objects and lists as JSON; `null` for null. */
 export function fieldText(value: ExactJson): string | null {
   if (value === null || typeof value === "string") return value;
   return jsonText(value);
 }
 
-class NoJson extends Error {}
+class MalformedJson extends Error {}
 
 class Reader {
   readonly #text: string;
@@ -55,12 +55,12 @@ class Reader {
   document(): ExactJson {
     const value = this.#value(0);
     this.#match(blanks);
-    if (this.#at < this.#text.length) throw new NoJson();
+    if (this.#at < this.#text.length) throw new MalformedJson();
     return value;
   }
 
   #value(depth: number): ExactJson {
-    if (depth > MAX_DEPTH) throw new NoJson();
+    if (depth > MAX_DEPTH) throw new MalformedJson();
     this.#match(blanks);
     if (this.#take("{")) return this.#object(depth);
     if (this.#take("[")) return this.#list(depth);
@@ -69,7 +69,7 @@ class Reader {
     const number = this.#match(numberToken);
     if (number !== undefined) return new NumberText(number);
     const word = this.#match(wordToken);
-    if (word === undefined) throw new NoJson();
+    if (word === undefined) throw new MalformedJson();
     return word === "null" ? null : word === "true";
   }
 
@@ -79,7 +79,7 @@ class Reader {
       this.#match(blanks);
       const name = this.#match(stringToken);
       this.#match(blanks);
-      if (name === undefined || !this.#take(":")) throw new NoJson();
+      if (name === undefined || !this.#take(":")) throw new MalformedJson();
       members.set(stringOf(name), this.#value(depth + 1));
     });
     return members;
@@ -98,7 +98,7 @@ class Reader {
       read();
       this.#match(blanks);
     } while (this.#take(","));
-    if (!this.#take(close)) throw new NoJson();
+    if (!this.#take(close)) throw new MalformedJson();
   }
 
   #take(text: string): boolean {
@@ -117,6 +117,6 @@ class Reader {
 
 function stringOf(token: string): string {
   const value: unknown = JSON.parse(token);
-  if (typeof value !== "string") throw new NoJson();
+  if (typeof value !== "string") throw new MalformedJson();
   return value;
 }

@@ -1,4 +1,4 @@
-/** Paths into JSON as SPL writes them: `a.b{0}.c`, `a{}.b`. */
+/** Paths into JSON in SPL's notation: `a.b{0}.c`, `a{}.b`. */
 import type { ExactJson } from "./exact-json.ts";
 
 /** A member, an item of a list (from 0), or all items. */
@@ -6,7 +6,7 @@ export type PathStep = { readonly member: string } | { readonly item: number } |
 
 const piece = /([^.{}]+)|\{(\d*)\}/y;
 
-/** `undefined` for what is no path. */
+/** @returns `undefined` for a malformed path */
 export function readJsonPath(path: string): readonly PathStep[] | undefined {
   const steps: PathStep[] = [];
   let at = 0;
@@ -22,7 +22,7 @@ export function readJsonPath(path: string): readonly PathStep[] | undefined {
   return steps;
 }
 
-/** What stands at a path: several values where it goes over all items of a list. */
+/** The values at a path: several if it contains `{}`. */
 export function valuesAt(value: ExactJson, steps: readonly PathStep[]): ExactJson[] {
   let values = [value];
   for (const step of steps) values = values.flatMap((one) => stepInto(one, step));
@@ -40,16 +40,16 @@ function stepInto(value: ExactJson, step: PathStep): ExactJson[] {
   return item === undefined ? [] : [item];
 }
 
-/** Whether it goes over all items of a list. */
-export function goesOverAll(steps: readonly PathStep[]): boolean {
+/** Whether a path contains `{}`, all items of a list. */
+export function hasWildcard(steps: readonly PathStep[]): boolean {
   return steps.some((step) => "all" in step);
 }
 
 /**
- * The value with what stands at a path changed; members that are missing are made.
- * @param change gets `undefined` for what is not there yet; what it answers `undefined` for stays as it is
+ * Changes the values at a path and creates missing members.
+ * @param change gets `undefined` for a missing value; returns `undefined` to leave it unchanged
  */
-export function changedAt(
+export function changeAt(
   value: ExactJson | undefined,
   steps: readonly PathStep[],
   change: (before: ExactJson | undefined) => ExactJson | undefined,
@@ -59,16 +59,16 @@ export function changedAt(
   if ("member" in step) {
     if (value !== undefined && !(value instanceof Map)) return undefined;
     const members = new Map(value ?? []);
-    const changed = changedAt(members.get(step.member), rest, change);
+    const changed = changeAt(members.get(step.member), rest, change);
     return changed === undefined ? value : members.set(step.member, changed);
   }
   if (!Array.isArray(value)) return undefined;
   const items = [...value];
   items.forEach((item, index) => {
-    if ("all" in step || step.item === index) items[index] = changedAt(item, rest, change) ?? item;
+    if ("all" in step || step.item === index) items[index] = changeAt(item, rest, change) ?? item;
   });
   if ("item" in step && step.item === items.length) {
-    const added = changedAt(undefined, rest, change);
+    const added = changeAt(undefined, rest, change);
     if (added !== undefined) items.push(added);
   }
   return items;

@@ -1,20 +1,18 @@
-/** The pieces of a regular expression, as RE2 and this program write them. */
+/** Pieces of a regular expression in the dialects of RE2 and JavaScript. */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 
-/** A piece as both write it, or one of them. */
+/** A piece in both dialects; `undefined` where one cannot express it. */
 export interface Piece {
   re2: string | undefined;
   js: string | undefined;
-  /** Nothing that could be repeated. */
+  /** No quantifier may follow. */
   bare?: true;
 }
 
-/** The same for both. */
 export const both = (text: string): Piece => ({ re2: text, js: text });
-/** What RE2 cannot do. */
 export const jsOnly = (js: string): Piece => ({ re2: undefined, js });
 
-/** What `\x` stands for outside and inside of brackets. */
+/** Escapes of character classes, valid inside and outside of brackets. */
 export const classEscapes = lookupTable<Piece>({
   d: both("\\d"),
   D: both("\\D"),
@@ -24,7 +22,7 @@ export const classEscapes = lookupTable<Piece>({
   S: { re2: "\\S", js: "\\S" },
 });
 
-/** Characters with a letter of their own. */
+/** Escapes of single characters. */
 export const characterEscapes = lookupTable<string>({
   n: "\\n",
   r: "\\r",
@@ -34,7 +32,7 @@ export const characterEscapes = lookupTable<string>({
   e: "\\x1b",
 });
 
-/** What is in `[:alpha:]` and its like. */
+/** POSIX classes for JavaScript, without brackets. */
 export const posixClasses = lookupTable<string>({
   alpha: "A-Za-z",
   digit: "0-9",
@@ -50,12 +48,12 @@ export const posixClasses = lookupTable<string>({
   print: "\\x20-\\x7e",
   graph: "\\x21-\\x7e",
 });
-/** The beginning and the end of the whole text. */
+/** Start and end of the whole text in JavaScript, in any mode. */
 export const start = "(?<![\\s\\S])";
 export const end = "(?![\\s\\S])";
 
-/** One after the other, or as alternatives; nothing where one of them is nothing. */
-export function joined(pieces: readonly Piece[], separator: string): Piece {
+/** Joins pieces; a dialect that lacks one of them lacks the whole. */
+export function joinPieces(pieces: readonly Piece[], separator: string): Piece {
   const texts = (which: "re2" | "js") => {
     const all = pieces.map((piece) => piece[which]);
     return all.includes(undefined) ? undefined : all.join(separator);
@@ -63,15 +61,15 @@ export function joined(pieces: readonly Piece[], separator: string): Piece {
   return { re2: texts("re2"), js: texts("js") };
 }
 
-/** As one, for what comes after. */
-export function wrapped({ re2, js }: Piece): Piece {
+/** Wraps a piece in a non-capturing group. */
+export function wrapPiece({ re2, js }: Piece): Piece {
   return {
     re2: re2 === undefined ? undefined : `(?:${re2})`,
     js: js === undefined ? undefined : `(?:${js})`,
   };
 }
 
-/** `i`, `-i`, or nothing. */
+/** `i`, `-i`, or empty. */
 export function caseFlag(on: string, off: string): string {
   if (on.includes("i")) return "i";
   return off.includes("i") ? "-i" : "";
@@ -90,7 +88,7 @@ export function escapedCode(code: number): string {
   return String.fromCharCode(code);
 }
 
-/** Places in a text, and classes of characters that mean something else between brackets, or nothing. */
+/** Assertions, and classes that are invalid or mean something else inside of brackets. */
 export const escapesOutsideBrackets = lookupTable<Piece>({
   b: both("\\b"),
   B: both("\\B"),

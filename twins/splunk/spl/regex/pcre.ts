@@ -1,7 +1,8 @@
 /**
- * Regular expressions of SPL (PCRE), read once and written twice: for RE2, which DuckDB has, and for this program, which can look
- * around and back. What RE2 cannot do has no RE2 text.
+ * Translates regular expressions of SPL (PCRE) to RE2, which DuckDB uses, and to JavaScript, which has lookaround and
+ * backreferences. A pattern that RE2 cannot express has no RE2 text.
  */
+import { memoize } from "@offhook/platform/base/memoize";
 import {
   both,
   bracketLiteral,
@@ -11,28 +12,28 @@ import {
   end,
   escapedCode,
   escapesOutsideBrackets,
-  joined,
+  joinPieces,
   jsOnly,
   literal,
   type Piece,
   posixClasses,
   start,
-  wrapped,
+  wrapPiece,
 } from "./pcre-pieces.ts";
 
 export interface Pattern {
   readonly source: string;
-  /** Names of the groups, in their order; `undefined` for one without. */
+  /** Names of the groups in order; `undefined` for an unnamed one. */
   readonly groups: readonly (string | undefined)[];
-  /** For RE2, the groups in the same order without names; `undefined` when RE2 cannot do it. */
+  /** The pattern for RE2, its groups in the same order without names; `undefined` if RE2 cannot express it. */
   readonly re2: string | undefined;
-  /** For this program; groups are named `g1`, `g2`, …. `undefined` when it cannot do it; then RE2 can. */
+  /** The pattern for JavaScript, with groups named `g1`, `g2`, …. `undefined` only if `re2` is defined. */
   readonly js: RegExp | undefined;
 }
 
-/** A text that is no regular expression, or one that nobody here can run. */
+/** An invalid or unsupported regular expression. */
 export class InvalidPattern extends Error {
-  /** @param reason in PCRE2's words where it has some */
+  /** @param reason in PCRE2's words where PCRE2 has the error */
   constructor(reason: string) {
     super(`Regex: ${reason}`);
     this.name = "InvalidPattern";
@@ -43,16 +44,13 @@ const NOT_REPEATABLE = "quantifier does not follow a repeatable item";
 const MAX_LENGTH = 20_000;
 const MAX_DEPTH = 200;
 const RE2_MAX_REPEAT = 1_000;
-const known = new Map<string, Pattern>();
 
 /** @throws InvalidPattern */
-export function readPattern(source: string): Pattern {
-  const before = known.get(source);
-  if (before) return before;
-  const pattern = new PatternReader(source).read();
-  if (known.size >= 1_000) known.clear();
-  known.set(source, pattern);
-  return pattern;
+export const readPattern = memoize((source): Pattern => new PatternReader(source).read(), 1_000);
+
+interface BracketItem {
+  piece: Piece;
+  kind: "class" | "character";
 }
 
 interface Flags {
@@ -84,11 +82,11 @@ class PatternReader {
       source: this.#source,
       groups: this.#groups,
       re2: re2 === undefined ? undefined : re2Flags + re2,
-      js: this.#compiled(js),
+      js: this.#compile(js),
     };
   }
 
-  #compiled(js: string | undefined): RegExp | undefined {
+  #compile(js: string | undefined): RegExp | undefined {
     if (js === undefined) return undefined;
     try {
       return new RegExp(js, this.#ignoreCase ? "gi" : "g");
@@ -98,47 +96,47 @@ class PatternReader {
     }
   }
 
-  /** Up to the closing parenthesis, or the end. */
+  /** Reads up to the closing parenthesis or the end. */
   #alternation(): Piece {
     const flags = this.#flags;
     const branches = [this.#sequence()];
     while (this.#take("|")) branches.push(this.#sequence());
     this.#flags = flags;
-    return joined(branches, "|");
+    return joinPieces(branches, "|");
   }
 
   #sequence(): Piece {
     const pieces: Piece[] = [];
     while (this.#at < this.#source.length && !this.#sees("|") && !this.#sees(")")) {
       const atom = this.#atom();
-      if (atom !== undefined) pieces.push(atom.bare ? atom : this.#quantified(atom));
+      if (atom !== undefined) pieces.push(atom.bare ? atom : this.#quantify(atom));
     }
-    return joined(pieces, "");
+    return joinPieces(pieces, "");
   }
 
-  #quantified(atom: Piece): Piece {
+  #quantify(atom: Piece): Piece {
     let piece = atom;
     for (let count = 0; ; count++) {
       this.#skipExtended();
       const match = /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})/.exec(this.#source.slice(this.#at, this.#at + 24));
       if (!match) return piece;
-      const [quantifier, least = "0", most = "0"] = match;
+      const [quantifier, min = "0", max = "0"] = match;
       if (count > 0 && quantifier.length === 1) this.#fail(NOT_REPEATABLE);
-      if (match[2] !== undefined && most !== "" && Number(least) > Number(most)) {
+      if (match[2] !== undefined && max !== "" && Number(min) > Number(max)) {
         this.#fail("numbers out of order in {} quantifier");
       }
       this.#at += quantifier.length;
-      const large = Math.max(Number(least), Number(most)) > RE2_MAX_REPEAT;
-      const repeated = (suffix: string): Piece => ({
+      const large = Math.max(Number(min), Number(max)) > RE2_MAX_REPEAT;
+      const repeat = (suffix: string): Piece => ({
         re2: piece.re2 === undefined || large ? undefined : `${piece.re2}${quantifier}${suffix}`,
         js: piece.js === undefined ? undefined : `${piece.js}${quantifier}${suffix}`,
       });
-      if (this.#take("+")) piece = this.#atomic(repeated("").js);
-      else piece = wrapped(repeated(this.#take("?") ? "?" : ""));
+      if (this.#take("+")) piece = this.#atomic(repeat("").js);
+      else piece = wrapPiece(repeat(this.#take("?") ? "?" : ""));
     }
   }
 
-  /** What is matched stays matched: as a look-ahead that is then taken as it is. */
+  /** An atomic group, as a lookahead followed by a backreference to it. */
   #atomic(js: string | undefined): Piece {
     if (js === undefined) this.#fail("(?i) within what looks around is not supported here");
     const name = `p${++this.#possessive}`;
@@ -176,14 +174,14 @@ class PatternReader {
 
   #capture(name: string | undefined): Piece {
     const index = this.#groups.push(name);
-    const { re2, js } = this.#closed();
+    const { re2, js } = this.#groupBody();
     return {
       re2: re2 === undefined ? undefined : `(${re2})`,
       js: js === undefined ? undefined : `(?<g${index}>${js})`,
     };
   }
 
-  #closed(): Piece {
+  #groupBody(): Piece {
     const inner = this.#alternation();
     if (!this.#take(")")) this.#fail("missing closing parenthesis");
     return inner;
@@ -200,18 +198,19 @@ class PatternReader {
     if (named) return this.#capture(this.#newName(named[1] ?? named[2] ?? ""));
     const around = this.#match(/<?[=!]/y);
     if (around) {
-      const { js } = this.#closed();
+      const { js } = this.#groupBody();
       if (js === undefined) this.#fail("(?i) within what looks around is not supported here");
       return jsOnly(`(?${around[0]}${js})`);
     }
     if (this.#match(/P?<|'/y)) return this.#refuseName();
-    if (this.#take(">")) return this.#atomic(this.#closed().js);
+    if (this.#take(">")) return this.#atomic(this.#groupBody().js);
     const backward = this.#match(/P=([A-Za-z_]\w*)\)/y);
     if (backward) return this.#backReference(this.#groups.lastIndexOf(backward[1]) + 1);
     const first = /^(?:\(\?[imsx]+\))*\(\?$/.test(this.#source.slice(0, this.#at));
     const flags = this.#match(/([imsxUJn]*)(?:-([imsx]*))?([:)])/y);
     if (!flags) return this.#fail("unrecognized character after (?");
-    return this.#flagged(flags[1] ?? "", flags[2] ?? "", flags[3] === ":", first);
+    const place = flags[3] === ":" ? "group" : first ? "start" : "within";
+    return this.#inlineFlags(flags[1] ?? "", flags[2] ?? "", place);
   }
 
   #newName(name: string): string {
@@ -220,7 +219,7 @@ class PatternReader {
     return name;
   }
 
-  /** Of a group's name that is none. */
+  /** Fails for an invalid name of a group, in PCRE2's words. */
   #refuseName(): never {
     const rest = this.#source.slice(this.#at);
     if (/^\d/.test(rest)) this.#fail("subpattern name must start with a non-digit");
@@ -228,27 +227,30 @@ class PatternReader {
     return this.#fail("syntax error in subpattern name (missing terminator?)");
   }
 
-  /** `(?i)` up to the end of the group, `(?i:…)` for one of its own. Of a part alone, RE2 can say that case does not count. */
-  #flagged(on: string, off: string, ownGroup: boolean, first: boolean): Piece | undefined {
+  /**
+   * Inline flags: `(?i)` holds up to the end of the group, `(?i:…)` for a group of its own. Only RE2 can ignore case in a part.
+   * @param place whether the flags open a group, stand at the start of the pattern, or elsewhere
+   */
+  #inlineFlags(on: string, off: string, place: "group" | "start" | "within"): Piece | undefined {
     if (/[UJn]/.test(on)) this.#fail(`the option (?${on}) is not supported`);
-    const ofAll = first && !ownGroup;
-    if (ofAll && on.includes("i")) this.#ignoreCase = true;
-    const part = ofAll ? "" : caseFlag(on, off);
+    const isGlobal = place === "start";
+    if (isGlobal && on.includes("i")) this.#ignoreCase = true;
+    const part = isGlobal ? "" : caseFlag(on, off);
     const before = this.#flags;
     this.#flags = {
       multiline: on.includes("m") || (before.multiline && !off.includes("m")),
       dotAll: on.includes("s") || (before.dotAll && !off.includes("s")),
       extended: on.includes("x") || (before.extended && !off.includes("x")),
     };
-    if (!ownGroup) return part === "" ? undefined : { re2: `(?${part})`, js: undefined, bare: true };
-    const inner = this.#closed();
+    if (place !== "group") return part === "" ? undefined : { re2: `(?${part})`, js: undefined, bare: true };
+    const inner = this.#groupBody();
     this.#flags = before;
-    return part === "" ? wrapped(inner) : { re2: `(?${part}:${inner.re2})`, js: undefined };
+    return part === "" ? wrapPiece(inner) : { re2: `(?${part}:${inner.re2})`, js: undefined };
   }
 
   #escape(): Piece {
     const quoted = this.#match(/\\Q([\s\S]*?)(?:\\E|$)/y);
-    if (quoted) return joined([...(quoted[1] ?? "")].map(literal), "");
+    if (quoted) return joinPieces([...(quoted[1] ?? "")].map(literal), "");
     const number = this.#match(/\\([1-9]\d?)/y);
     if (number) return this.#backReference(Number(number[1]));
     const name = this.#match(/\\(?:k<(\w+)>|k\{(\w+)\}|k'(\w+)'|g\{?(\w+)\}?)/y);
@@ -267,7 +269,7 @@ class PatternReader {
     return literal(letter);
   }
 
-  /** `\n`, `\x41`, `\x{20ac}`: the same in brackets. */
+  /** Reads `\n`, `\x41`, `\x{20ac}`, inside and outside of brackets. */
   #escapedCharacter(): string | undefined {
     const hex = this.#match(/\\x(?:\{([0-9A-Fa-f]{1,4})\}|([0-9A-Fa-f]{0,2}))/y);
     if (hex) return escapedCode(Number.parseInt(hex[1] ?? (hex[2] || "0"), 16));
@@ -286,43 +288,43 @@ class PatternReader {
     this.#at++;
     const negated = this.#take("^") ? "^" : "";
     const pieces: Piece[] = [];
-    let afterClass = false;
+    let previous: BracketItem["kind"] | undefined;
     for (let first = true; first || !this.#sees("]"); first = false) {
       if (this.#at >= this.#source.length) this.#fail("missing terminating ] for character class");
-      const { piece, isClass } = this.#bracketItem(afterClass);
+      const { piece, kind } = this.#bracketItem(previous);
       pieces.push(piece);
-      afterClass = isClass;
+      previous = kind;
     }
     this.#at++;
-    const { re2, js } = joined(pieces, "");
+    const { re2, js } = joinPieces(pieces, "");
     return { re2: re2 === undefined ? undefined : `[${negated}${re2}]`, js: `[${negated}${js}]` };
   }
 
-  /** A hyphen beside a class of characters is a character. */
-  #bracketItem(afterClass: boolean): { piece: Piece; isClass: boolean } {
+  /** Reads an item in brackets. A hyphen next to a class is a literal. */
+  #bracketItem(previous: BracketItem["kind"] | undefined): BracketItem {
     const posix = this.#match(/\[:(\^?)(\w+):\]/y);
     if (posix) {
       const characters = posixClasses[posix[2] ?? ""];
       if (characters === undefined || posix[1] === "^") this.#fail("unknown POSIX class name");
-      return { piece: { re2: `[:${posix[2]}:]`, js: characters ?? "" }, isClass: true };
+      return { piece: { re2: `[:${posix[2]}:]`, js: characters ?? "" }, kind: "class" };
     }
     const hyphen =
-      this.#match(/-(?=\\[dDwWsShH]|\[:)/y) ?? (afterClass ? this.#match(/-(?!\])/y) : undefined);
-    if (hyphen) return { piece: both("\\-"), isClass: true };
+      this.#match(/-(?=\\[dDwWsShH]|\[:)/y) ?? (previous === "class" ? this.#match(/-(?!\])/y) : undefined);
+    if (hyphen) return { piece: both("\\-"), kind: "class" };
     const escaped = this.#escapedCharacter();
-    if (escaped !== undefined) return { piece: both(escaped), isClass: false };
+    if (escaped !== undefined) return { piece: both(escaped), kind: "character" };
     const character = this.#match(/\\([\s\S])/y);
     if (!character) {
       const [whole = ""] = this.#match(/./suy) ?? [];
-      return { piece: both(whole === "-" ? "-" : bracketLiteral(whole)), isClass: false };
+      return { piece: both(whole === "-" ? "-" : bracketLiteral(whole)), kind: "character" };
     }
     const letter = character[1] ?? "";
     const found = classEscapes[letter];
-    if (found) return { piece: found, isClass: true };
-    if (letter === "h") return { piece: both(" \\t"), isClass: true };
-    if (letter === "b") return { piece: both("\\x08"), isClass: false };
+    if (found) return { piece: found, kind: "class" };
+    if (letter === "h") return { piece: both(" \\t"), kind: "class" };
+    if (letter === "b") return { piece: both("\\x08"), kind: "character" };
     if (/[A-Za-z1-9]/.test(letter)) this.#fail(`\\${letter} is not supported in a character class`);
-    return { piece: both(bracketLiteral(letter)), isClass: false };
+    return { piece: both(bracketLiteral(letter)), kind: "character" };
   }
 
   #skipExtended(): void {

@@ -1,40 +1,40 @@
-/** Regular expressions on columns: by RE2 where it can, else by the program. */
+/** Regular expressions on columns: with DuckDB's RE2 where it can express them, else in this process. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineProgramFunction, type TextColumn } from "@offhook/log-store/store/program-functions";
 import { InvalidPattern, type Pattern, readPattern } from "./pcre.ts";
-import { timed } from "./run-regex.ts";
+import { runWithTimeout } from "./run-regex.ts";
 
-/** The last group that DuckDB's `regexp_extract` knows. */
+/** The last group that DuckDB's `regexp_extract` can return. */
 const MAX_EXTRACTED_GROUP = 9;
 
-/** A pattern that is known, or one that is a column of patterns. */
+/** A constant pattern, or a column of patterns. */
 export type PatternSource = Pattern | Sql;
 
-export function isKnown(pattern: PatternSource): pattern is Pattern {
+export function isConstant(pattern: PatternSource): pattern is Pattern {
   return "groups" in pattern;
 }
 
 function patternText(pattern: PatternSource): Sql {
-  return isKnown(pattern) ? sql`CAST(${pattern.source} AS VARCHAR)` : pattern;
+  return isConstant(pattern) ? sql`CAST(${pattern.source} AS VARCHAR)` : pattern;
 }
 
-const found = defineRegexFunction("spl.regex.matches", (js, text) => {
+const regexMatches = defineRegexFunction("spl.regex.matches", (js, text) => {
   return js.test(text) ? "1" : "0";
 });
 
-const replacedBy = defineRegexFunction("spl.regex.replace", (js, text, replacement) =>
+const regexReplace = defineRegexFunction("spl.regex.replace", (js, text, replacement) =>
   replaceAll(js, text, replacement),
 );
 
-const replacedFirst = defineRegexFunction("spl.regex.replace-nth", (js, text, replacement, nth) => {
+const regexReplaceNth = defineRegexFunction("spl.regex.replace-nth", (js, text, replacement, nth) => {
   let count = 0;
   return text.replace(js, (...match) =>
-    ++count === Number(nth) ? expanded(replacement, match) : String(match[0]),
+    ++count === Number(nth) ? expandReplacement(replacement, match) : String(match[0]),
   );
 });
 
-const extracted = defineRegexFunction("spl.regex.extract", (js, text, most) => {
-  const limit = Number(most) || Number.POSITIVE_INFINITY;
+const regexExtract = defineRegexFunction("spl.regex.extract", (js, text, max) => {
+  const limit = Number(max) || Number.POSITIVE_INFINITY;
   const matches: (string | null)[][] = [];
   for (const match of text.matchAll(js)) {
     if (matches.length >= limit) break;
@@ -43,7 +43,7 @@ const extracted = defineRegexFunction("spl.regex.extract", (js, text, most) => {
   return matches.length === 0 ? null : JSON.stringify(matches);
 });
 
-const offsets = defineRegexFunction("spl.regex.offsets", (js, text, names) => {
+const regexOffsets = defineRegexFunction("spl.regex.offsets", (js, text, names) => {
   const match = new RegExp(js.source, `${js.flags}d`).exec(text);
   const groups = match?.indices?.groups ?? {};
   const places = names.split(",").flatMap((name, index) => {
@@ -55,38 +55,38 @@ const offsets = defineRegexFunction("spl.regex.offsets", (js, text, names) => {
   return places.length === 0 ? null : places.join("&");
 });
 
-/** BOOLEAN. */
+/** Whether the pattern matches a part of the text. BOOLEAN. */
 export function matchesSql(text: Sql, pattern: PatternSource): Sql {
-  if (isKnown(pattern) && pattern.re2 !== undefined) {
+  if (isConstant(pattern) && pattern.re2 !== undefined) {
     return sql`regexp_matches(${text}, CAST(${pattern.re2} AS VARCHAR))`;
   }
-  return sql`(${found(text, patternText(pattern))} = '1')`;
+  return sql`(${regexMatches(text, patternText(pattern))} = '1')`;
 }
 
-/** Every match replaced; `\1` is what a group has matched. */
+/** Replaces every match. `\1` stands for the match of a group. */
 export function replaceSql(
   text: Sql,
   pattern: PatternSource,
   replacement: Sql,
   constantReplacement?: string,
 ): Sql {
-  if (isKnown(pattern) && pattern.re2 !== undefined && constantReplacement !== undefined) {
+  if (isConstant(pattern) && pattern.re2 !== undefined && constantReplacement !== undefined) {
     const rewritten = re2Replacement(constantReplacement, pattern.groups.length);
     return sql`regexp_replace(${text}, CAST(${pattern.re2} AS VARCHAR), CAST(${rewritten} AS VARCHAR), 'g')`;
   }
-  return replacedBy(text, patternText(pattern), replacement);
+  return regexReplace(text, patternText(pattern), replacement);
 }
 
-/** Only the first match replaced. */
+/** Replaces the first match. */
 export function replaceFirstSql(text: Sql, pattern: Pattern, replacement: string): Sql {
   if (pattern.re2 === undefined) return replaceNthSql(text, pattern, replacement, 1);
   const rewritten = re2Replacement(replacement, pattern.groups.length);
   return sql`regexp_replace(${text}, CAST(${pattern.re2} AS VARCHAR), CAST(${rewritten} AS VARCHAR))`;
 }
 
-/** Only the nth match replaced. */
+/** Replaces the nth match. */
 export function replaceNthSql(text: Sql, pattern: Pattern, replacement: string, nth: number): Sql {
-  return replacedFirst(
+  return regexReplaceNth(
     text,
     patternText(pattern),
     sql`CAST(${replacement} AS VARCHAR)`,
@@ -94,11 +94,11 @@ export function replaceNthSql(text: Sql, pattern: Pattern, replacement: string, 
   );
 }
 
-/** VARCHAR: what a group (from 1) has matched at the first match; NULL or empty where it has not. */
+/** The first match's group (from 1). VARCHAR; NULL or empty without a match. */
 export function extractFirstSql(text: Sql, pattern: Pattern, group: number): Sql {
   const index = raw(String(group));
   if (pattern.re2 === undefined) {
-    const matches = extracted(text, patternText(pattern), sql`'1'`);
+    const matches = regexExtract(text, patternText(pattern), sql`'1'`);
     return sql`from_json(${matches}, '[["VARCHAR"]]')[1][${index}]`;
   }
   const re2 = sql`CAST(${pattern.re2} AS VARCHAR)`;
@@ -106,28 +106,28 @@ export function extractFirstSql(text: Sql, pattern: Pattern, group: number): Sql
   return sql`regexp_extract(${text}, ${re2}, ${index})`;
 }
 
-/** LIST of what a group (from 1) has matched at each match, at most so many (0: all); NULL where nothing matches. */
-export function extractAllSql(text: Sql, pattern: Pattern, group: number, most: number): Sql {
-  const limit = most === 0 ? raw("") : raw(`[1:${most}]`);
+/** The group (from 1) of each match. LIST; NULL without a match. @param max matches; 0: all */
+export function extractAllSql(text: Sql, pattern: Pattern, group: number, max: number): Sql {
+  const limit = max === 0 ? raw("") : raw(`[1:${max}]`);
   if (pattern.re2 !== undefined) {
     return sql`regexp_extract_all(${text}, CAST(${pattern.re2} AS VARCHAR), ${raw(String(group))})${limit}`;
   }
-  const matches = sql`from_json(${extracted(text, patternText(pattern), sql`CAST(${String(most)} AS VARCHAR)`)}, '[["VARCHAR"]]')`;
+  const matches = sql`from_json(${regexExtract(text, patternText(pattern), sql`CAST(${String(max)} AS VARCHAR)`)}, '[["VARCHAR"]]')`;
   return sql`list_transform(${matches}, lambda m: m[${raw(String(group))}])`;
 }
 
-/** VARCHAR: where the named groups are at the first match, first and last character from 0: `user=4-7&port=9-12`. */
+/** Positions of the named groups in the first match, from 0, both ends included: `user=4-7&port=9-12`. VARCHAR. */
 export function offsetsSql(text: Sql, pattern: Pattern): Sql {
   const names = pattern.groups.map((name) => name ?? "").join(",");
-  return offsets(text, patternText(pattern), sql`CAST(${names} AS VARCHAR)`);
+  return regexOffsets(text, patternText(pattern), sql`CAST(${names} AS VARCHAR)`);
 }
 
-/** A function of a text, its pattern and other texts. NULL when one of them is. */
+/** Defines a function of a text, a pattern and further texts. NULL if one of them is. */
 function defineRegexFunction(
   name: string,
   run: (js: RegExp, text: string, ...others: string[]) => string | null,
 ) {
-  return defineProgramFunction(name, (columns, rows) => timed(() => eachRow(columns, rows, run)));
+  return defineProgramFunction(name, (columns, rows) => runWithTimeout(() => eachRow(columns, rows, run)));
 }
 
 function eachRow(
@@ -146,8 +146,8 @@ function eachRow(
       results.push(null);
       continue;
     }
-    // The pattern is nearly always the same in every row.
-    if (js === undefined || pattern !== source) js = compiled(pattern);
+    // The pattern is almost always the same in every row.
+    if (js === undefined || pattern !== source) js = compile(pattern);
     source = pattern;
     js.lastIndex = 0;
     results.push(run(js, text, ...given));
@@ -155,7 +155,7 @@ function eachRow(
   return results;
 }
 
-function compiled(pattern: string): RegExp {
+function compile(pattern: string): RegExp {
   const { js } = readPattern(pattern);
   if (js !== undefined) return js;
   throw new InvalidPattern("(?i) is supported here at the beginning of an expression alone");
@@ -169,11 +169,11 @@ function groupsOf(match: RegExpMatchArray): (string | null)[] {
 }
 
 function replaceAll(js: RegExp, text: string, replacement: string): string {
-  return text.replace(js, (...match) => expanded(replacement, match));
+  return text.replace(js, (...match) => expandReplacement(replacement, match));
 }
 
-/** @param match what `String.replace` gives its function: the groups by name are last */
-function expanded(replacement: string, match: readonly unknown[]): string {
+/** @param match arguments of a `String.replace` callback: the named groups are last */
+function expandReplacement(replacement: string, match: readonly unknown[]): string {
   const last = match.at(-1);
   const groups = new Map<string, unknown>(
     typeof last === "object" && last !== null ? Object.entries(last) : [],
@@ -184,7 +184,7 @@ function expanded(replacement: string, match: readonly unknown[]): string {
   });
 }
 
-/** In RE2's form, where a backslash stands before a digit or another backslash. */
+/** Translates a replacement to RE2, which requires a digit or a backslash after each backslash. */
 function re2Replacement(replacement: string, groups: number): string {
   return replacement.replace(/\\(\d|\\)?/g, (written, escaped: string | undefined) => {
     if (escaped === undefined || escaped === "\\") return "\\\\";

@@ -1,10 +1,10 @@
-/** Runs regular expressions in the program, for a bounded time: one that goes astray ends with an error. */
+/** Runs regular expressions in this process with a time limit, against catastrophic backtracking. */
 import { createContext, Script } from "node:vm";
 
-/** For the rows of one chunk. */
+/** Limit for the rows of one chunk. */
 const TIMEOUT_MS = 2_000;
 
-/** Whether a statement is ended because its regular expression takes too long. */
+/** Ends a statement whose regular expression takes too long. */
 export class RegexTimeout extends Error {
   constructor() {
     super("Regex: the regular expression takes too long on this data");
@@ -17,7 +17,7 @@ const context = createContext(sandbox);
 const script = new Script("run()");
 
 /** @throws RegexTimeout */
-export function timed<Result>(work: () => Result): Result {
+export function runWithTimeout<Result>(work: () => Result): Result {
   let result: { value: Result } | undefined;
   sandbox.run = () => {
     result = { value: work() };
@@ -33,7 +33,7 @@ export function timed<Result>(work: () => Result): Result {
   return result.value;
 }
 
-/** It is an error of the context's own, which is no `Error` here. */
+/** The error comes from the other context, so it is no instance of this one's `Error`. */
 function isTimeout(error: unknown): boolean {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   return code === "ERR_SCRIPT_EXECUTION_TIMEOUT";

@@ -1,4 +1,4 @@
-/** Paths into JSON and XML as `spath` writes them: `a.b{}.c`, `a{0}`, `book{2}`, `book{@lang}`. */
+/** Paths into JSON and XML in `spath`'s notation: `a.b{}.c`, `a{0}`, `book{2}`, `book{@lang}`. */
 import { type JsonNode, readJson } from "./json-text.ts";
 import { readXml, type XmlElement } from "./xml-text.ts";
 
@@ -8,19 +8,19 @@ type Step =
   | { kind: "index"; index: number }
   | { kind: "attribute"; name: string };
 
-/** Whether the path can lead to more than one value of a JSON text. */
-export function leadsToMany(path: string): boolean {
+/** Whether a path can have more than one value in a JSON text. */
+export function isMultiPath(path: string): boolean {
   return path.includes("{}");
 }
 
-/** The values that the path leads to, in the order of the text; objects and lists as they are written. */
+/** The values at a path, in the order of the text. Objects and lists keep their text. */
 export function valuesAt(text: string, path: string): string[] {
   const steps = stepsOf(path);
   const json = readJson(text);
   return json === undefined ? xmlValues(readXml(text), steps) : jsonValues(json, steps);
 }
 
-/** Every value in the text, by its path. @param limit characters that are looked at */
+/** All values of a text by their paths. @param limit characters to read */
 export function valuesByPath(text: string, limit = Number.POSITIVE_INFINITY): Map<string, string[]> {
   const values = new Map<string, string[]>();
   const head = text.slice(0, limit);
@@ -32,7 +32,7 @@ export function valuesByPath(text: string, limit = Number.POSITIVE_INFINITY): Ma
 
 function stepsOf(path: string): Step[] {
   return path.split(".").flatMap((part): Step[] => {
-    const end = beforeBraces(part);
+    const end = bracesStart(part);
     const name = part.slice(0, end);
     const inBraces = [...part.slice(end).matchAll(/\{([^{}]*)\}/g)].map(([, inner = ""]): Step => {
       if (inner === "") return { kind: "every" };
@@ -43,8 +43,8 @@ function stepsOf(path: string): Step[] {
   });
 }
 
-/** Where the pairs of braces begin that end the part. */
-function beforeBraces(part: string): number {
+/** Start of the trailing pairs of braces. */
+function bracesStart(part: string): number {
   let end = part.length;
   while (part[end - 1] === "}") {
     const open = part.lastIndexOf("{", end - 1);
@@ -74,7 +74,7 @@ function jsonStep(node: JsonNode, step: Step): JsonNode[] {
   }
 }
 
-/** The places of elements count from 1. */
+/** Positions of XML elements count from 1. */
 function xmlValues(roots: readonly XmlElement[], steps: readonly Step[]): string[] {
   let groups: XmlElement[][] = [];
   for (const [position, step] of steps.entries()) {
@@ -99,7 +99,7 @@ function addNode(values: Map<string, string[]>, root: JsonNode, rootPath: string
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { node, path } = next;
     if (node.kind === "value") add(values, path, node.text);
-    // The last is looked at first: so they are put in backwards.
+    // A stack: pushed in reverse to be visited in order.
     if (node.kind === "list") {
       for (const item of node.items.toReversed()) pending.push({ node: item, path: `${path}{}` });
     }

@@ -1,19 +1,19 @@
-/** JSON as it is written: numbers keep their digits. What follows a mistake is left out; what is before it stays. */
+/** A lenient JSON reader that keeps the text of numbers. It reads up to the first error and keeps what came before. */
 
 export type JsonNode =
-  /** A text, or a number or truth value as it is written. */
+  /** A string, or a number or boolean as written. */
   | { kind: "value"; text: string }
   | { kind: "null" }
   | { kind: "list"; items: JsonNode[]; text: string }
-  /** A member's name can be there more than once. */
+  /** Names may repeat. */
   | { kind: "object"; members: [name: string, value: JsonNode][]; text: string };
 
-const maxDepth = 200;
+const MAX_DEPTH = 200;
 const string = /"(?:[^"\\]|\\.)*"/sy;
 const scalar = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const space = /\s*/y;
 
-/** @returns `undefined` when the text does not begin as an object or a list */
+/** @returns `undefined` unless the text begins with an object or a list */
 export function readJson(text: string): JsonNode | undefined {
   const reader = new JsonReader(text);
   return reader.begins() ? reader.node(0) : undefined;
@@ -22,7 +22,7 @@ export function readJson(text: string): JsonNode | undefined {
 class JsonReader {
   readonly #text: string;
   #at = 0;
-  /** A mistake has been met: nothing more is read. */
+  /** An error was found: reading stops. */
   #broken = false;
 
   constructor(text: string) {
@@ -37,7 +37,7 @@ class JsonReader {
   node(depth: number): JsonNode | undefined {
     this.#skip();
     const char = this.#text[this.#at];
-    if (depth > maxDepth) return this.#mistake();
+    if (depth > MAX_DEPTH) return this.#fail();
     if (char === "{") return this.#object(depth);
     if (char === "[") return this.#list(depth);
     if (char === '"') {
@@ -45,19 +45,19 @@ class JsonReader {
       return text === undefined ? undefined : { kind: "value", text };
     }
     const text = this.#match(scalar);
-    if (text === undefined) return this.#mistake();
+    if (text === undefined) return this.#fail();
     return text === "null" ? { kind: "null" } : { kind: "value", text };
   }
 
   #object(depth: number): JsonNode {
     const start = this.#at++;
     const members: [string, JsonNode][] = [];
-    while (!this.#closed("}")) {
+    while (!this.#takeEnd("}")) {
       const name = this.#string();
       if (name === undefined || !this.#take(":")) break;
       const value = this.node(depth + 1);
       if (value !== undefined) members.push([name, value]);
-      if (this.#broken || !this.#separated("}")) break;
+      if (this.#broken || !this.#separator("}")) break;
     }
     return { kind: "object", members, text: this.#text.slice(start, this.#at) };
   }
@@ -65,15 +65,15 @@ class JsonReader {
   #list(depth: number): JsonNode {
     const start = this.#at++;
     const items: JsonNode[] = [];
-    while (!this.#closed("]")) {
+    while (!this.#takeEnd("]")) {
       const value = this.node(depth + 1);
       if (value !== undefined) items.push(value);
-      if (this.#broken || !this.#separated("]")) break;
+      if (this.#broken || !this.#separator("]")) break;
     }
     return { kind: "list", items, text: this.#text.slice(start, this.#at) };
   }
 
-  #closed(close: string): boolean {
+  #takeEnd(close: string): boolean {
     this.#skip();
     if (this.#at >= this.#text.length) this.#broken = true;
     if (this.#text[this.#at] === close) this.#at++;
@@ -81,8 +81,8 @@ class JsonReader {
     return true;
   }
 
-  /** After a member or an item: a comma is next, or the end of what it is in. */
-  #separated(close: string): boolean {
+  /** Reads the comma after an item, unless the closing bracket is next. */
+  #separator(close: string): boolean {
     this.#skip();
     if (this.#text[this.#at] === close) return true;
     return this.#take(",");
@@ -101,7 +101,7 @@ class JsonReader {
   #string(): string | undefined {
     this.#skip();
     const written = this.#match(string);
-    if (written === undefined) return this.#mistake();
+    if (written === undefined) return this.#fail();
     try {
       const text: unknown = JSON.parse(written);
       return typeof text === "string" ? text : undefined;
@@ -121,7 +121,7 @@ class JsonReader {
     this.#match(space);
   }
 
-  #mistake(): undefined {
+  #fail(): undefined {
     this.#broken = true;
   }
 }

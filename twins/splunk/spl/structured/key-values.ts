@@ -1,25 +1,25 @@
-/** Pairs of keys and values in a text: `user=ann id="1 2"`, or with other delimiters. */
+/** Extracts pairs of keys and values: `user=ann id="1 2"`, or with other delimiters. */
 import { splitList } from "@offhook/platform/base/split-list";
 import { afterQuotes } from "../syntax/text.ts";
 
 export interface KeyValueOptions {
-  /** Each character of it ends a key. */
+  /** Characters that end a key. */
   kvdelim: string | undefined;
-  /** Each character of it ends a pair. */
+  /** Characters that end a pair. */
   pairdelim: string | undefined;
-  /** Pairs that are looked for. */
+  /** Most pairs to read. */
   limit: number;
-  /** Characters that are looked at. */
+  /** Characters to read. */
   maxchars: number;
-  /** Whether a key's characters other than letters, digits and `_` become `_`. */
+  /** Replaces other characters of keys than letters, digits and `_` by `_`. */
   cleanKeys: boolean;
 }
 
-/** Looked for where a word begins alone: from within it the same end would be looked for once a character. */
+/** Matches at the start of a word only: retries from each character of a long word would take quadratic time. */
 const plainPair =
   /(?<![\p{L}\p{N}_.:{}-])[\p{N}.:{}-]*([\p{L}_][\p{L}\p{N}_.:{}-]*)=("(?:[^"\\]|\\.)*"|[^\s,;&|"]+)/gsu;
 
-/** The values by their keys, in the order of the text. */
+/** Values by key, in the order of the text. */
 export function keyValues(text: string, options: KeyValueOptions): Map<string, string[]> {
   const head = text.slice(0, options.maxchars);
   const { kvdelim, pairdelim } = options;
@@ -31,16 +31,16 @@ export function keyValues(text: string, options: KeyValueOptions): Map<string, s
   let count = 0;
   for (const [, key = "", value = ""] of pairs) {
     if (count++ >= options.limit) break;
-    const name = options.cleanKeys ? cleaned(key.trim()) : key.trim();
+    const name = options.cleanKeys ? cleanKey(key.trim()) : key.trim();
     if (name === "" || value.trim() === "") continue;
     const list = values.get(name) ?? [];
-    list.push(unquoted(value.trim()));
+    list.push(unquote(value.trim()));
     values.set(name, list);
   }
   return values;
 }
 
-/** Between pair delimiters, those in quotes left alone. */
+/** Splits at pair delimiters outside of quotes. */
 function* delimitedPairs(text: string, kvdelim: string, pairdelim: string): Generator<string[]> {
   const pair = new RegExp(`^([^${classOf(kvdelim)}"]+)[${classOf(kvdelim)}](.*)$`, "s");
   for (const found of splitList(text, pairdelim, afterQuotes)) {
@@ -53,10 +53,10 @@ function classOf(characters: string): string {
   return characters.replace(/[\\\]^-]/g, "\\$&");
 }
 
-function cleaned(key: string): string {
+function cleanKey(key: string): string {
   return key.replace(/[^\p{L}\p{N}_]+/gu, "_").replace(/^[_\d]+/, "");
 }
 
-function unquoted(value: string): string {
+function unquote(value: string): string {
   return /^".*"$/s.test(value) ? value.slice(1, -1).replace(/\\(["\\])/g, "$1") : value;
 }

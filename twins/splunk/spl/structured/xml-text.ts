@@ -1,16 +1,16 @@
-/** XML as far as it is well formed: elements, their attributes and their text. */
+/** A lenient XML reader: elements, attributes and texts, as far as the text is well-formed. */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 
 export interface XmlElement {
   name: string;
   attributes: [name: string, value: string][];
   children: XmlElement[];
-  /** What is between its tags and in no child, without blanks at its ends. */
+  /** Trimmed text outside of the children. */
   text: string;
 }
 
-const maxDepth = 200;
-/** Markup that is no tag, by how it begins and ends. Without an end it goes to the text's. */
+const MAX_DEPTH = 200;
+/** Start and end of markup that is no tag. If unclosed, it extends to the end of the text. */
 const enclosures = [
   ["<!--", "-->"],
   ["<?", "?>"],
@@ -19,11 +19,11 @@ const enclosures = [
 ] as const;
 const tagStart = /<(\/?)([^\s/<>"'=]+)/y;
 const tagPart = /["'<>]/g;
-/** One without a value is gone over as a whole: from within a word its end would be looked for once a character. */
+/** A word without a value is matched as a whole: retries from each of its characters would take quadratic time. */
 const attribute = /([^\s=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/g;
 const entities = lookupTable<string>({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" });
 
-/** The outermost elements; none when the text is no XML. */
+/** The outermost elements; none if the text is no XML. */
 export function readXml(text: string): XmlElement[] {
   if (!/^\s*</.test(text)) return [];
   const root: XmlElement = { name: "", attributes: [], children: [], text: "" };
@@ -31,7 +31,7 @@ export function readXml(text: string): XmlElement[] {
   for (let at = 0; at < text.length; ) {
     const parent = open.at(-1) ?? root;
     const start = text.indexOf("<", at);
-    parent.text += decoded(text.slice(at, start === -1 ? undefined : start));
+    parent.text += decodeEntities(text.slice(at, start === -1 ? undefined : start));
     if (start === -1) break;
     const markup = markupAt(text, start);
     at = markup.end;
@@ -41,7 +41,7 @@ export function readXml(text: string): XmlElement[] {
       const { kind, name, attributes } = markup.tag;
       const element: XmlElement = { name, attributes: attributesOf(attributes), children: [], text: "" };
       parent.children.push(element);
-      if (kind === "start" && open.length < maxDepth) open.push(element);
+      if (kind === "start" && open.length < MAX_DEPTH) open.push(element);
     }
   }
   trimTexts(root);
@@ -54,7 +54,7 @@ interface Tag {
   attributes: string;
 }
 
-/** What begins with the `<` there: a tag, or the text that it is. */
+/** Reads the markup that begins with `<` at a position: a tag, or plain text. */
 function markupAt(text: string, at: number): { end: number; text: string; tag?: Tag } {
   const enclosure = enclosures.find(([opening]) => text.startsWith(opening, at));
   if (enclosure !== undefined) {
@@ -69,13 +69,13 @@ function markupAt(text: string, at: number): { end: number; text: string; tag?: 
   const [start = "<", slash, name] = tagStart.exec(text) ?? [];
   if (name === undefined) return { end: at + 1, text: "<" };
   const end = tagEnd(text, at + start.length);
-  if (text[end] !== ">") return { end, text: decoded(text.slice(at, end)) };
+  if (text[end] !== ">") return { end, text: decodeEntities(text.slice(at, end)) };
   const inside = text.slice(at + start.length, end);
   const kind = slash === "/" ? "end" : inside.endsWith("/") ? "empty" : "start";
   return { end: end + 1, text: "", tag: { kind, name, attributes: inside } };
 }
 
-/** Where the tag's `>` is, outside of quotes; where there is none, up to where there was none. */
+/** Position of the tag's `>` outside of quotes; for an unclosed tag, the position where reading stopped. */
 function tagEnd(text: string, from: number): number {
   for (let at = from; ; ) {
     tagPart.lastIndex = at;
@@ -97,7 +97,7 @@ function closeElement(open: XmlElement[], name: string): void {
 function attributesOf(text: string): [string, string][] {
   return [...text.matchAll(attribute)].flatMap(([, name = "", double, single]): [string, string][] => {
     const value = double ?? single;
-    return value === undefined ? [] : [[name, decoded(value)]];
+    return value === undefined ? [] : [[name, decodeEntities(value)]];
   });
 }
 
@@ -109,7 +109,7 @@ function trimTexts(root: XmlElement): void {
   }
 }
 
-function decoded(text: string): string {
+function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w+));/g, (written, decimal, hex, name) => {
     if (name !== undefined) return entities[name] ?? written;

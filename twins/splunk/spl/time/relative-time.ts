@@ -3,16 +3,16 @@ import { DAY_MS, floorTo, plus } from "@offhook/log-store/dates/calendar";
 import type { TimeZone } from "@offhook/log-store/dates/time-zone";
 import { findTimeUnit, type TimeUnit } from "./time-units.ts";
 
-/** Done one after the other, from left to right. */
+/** Steps apply from left to right. */
 export type TimeStep =
   | { readonly step: "move"; readonly count: number; readonly unit: TimeUnit }
-  /** Down to the start of the unit. @param weekday of a week: the day it begins with, from Sunday, 0 */
+  /** Rounds down to the start of the unit. @param weekday first day of a week, 0 for Sunday */
   | { readonly step: "snap"; readonly unit: TimeUnit; readonly weekday: number };
 
 const MAX_STEPS = 100;
 const steps = /([+-])(\d*)([a-z]+)|@([a-z]+)(\d?)/iy;
 
-/** `undefined` when the text is no relative time. */
+/** @returns `undefined` if the text is no relative time */
 export function parseRelativeTime(text: string): readonly TimeStep[] | undefined {
   const found: TimeStep[] = [];
   steps.lastIndex = 0;
@@ -41,7 +41,7 @@ function readStep([, sign, count = "", moveUnit, snapUnit, weekday = ""]: RegExp
   return isWeekday ? { step: "snap", unit, weekday: Number(weekday) % 7 } : undefined;
 }
 
-/** The moment that is meant, seen from another; milliseconds. `undefined` when no calendar has it. */
+/** Applies a relative time to a moment, in milliseconds. `undefined` if the result is beyond the range of dates. */
 export function relativeTime(
   fromMs: number,
   relative: readonly TimeStep[],
@@ -51,24 +51,24 @@ export function relativeTime(
   for (const step of relative) {
     atMs =
       step.step === "move"
-        ? moved(atMs, step.count, step.unit, zone)
-        : snapped(atMs, step.unit, step.weekday, zone);
+        ? move(atMs, step.count, step.unit, zone)
+        : snap(atMs, step.unit, step.weekday, zone);
     if (!(Math.abs(atMs) <= 8.64e15)) return undefined;
   }
   return atMs;
 }
 
-function moved(atMs: number, count: number, unit: TimeUnit, zone: TimeZone): number {
+function move(atMs: number, count: number, unit: TimeUnit, zone: TimeZone): number {
   if (unit.kind === "fixed") return atMs + count * unit.ms;
   return zone.toEpoch(plus(atMs + zone.offsetAt(atMs), count, unit.unit));
 }
 
-function snapped(atMs: number, unit: TimeUnit, weekday: number, zone: TimeZone): number {
+function snap(atMs: number, unit: TimeUnit, weekday: number, zone: TimeZone): number {
   const offsetMs = zone.offsetAt(atMs);
   const localMs = atMs + offsetMs;
   if (unit.kind === "fixed") return Math.floor(localMs / unit.ms) * unit.ms - offsetMs;
   if (unit.unit !== "week") return zone.toEpoch(floorTo(localMs, unit.unit));
-  // Weeks of the calendar begin on Monday: so a week that begins on another day is one of shifted days.
+  // Calendar weeks begin on Monday: other first days are shifted there and back.
   const shiftMs = ((weekday + 6) % 7) * DAY_MS;
   return zone.toEpoch(floorTo(localMs - shiftMs, "week") + shiftMs);
 }

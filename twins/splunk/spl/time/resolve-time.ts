@@ -1,18 +1,17 @@
-/** The moments that `earliest`, `latest` and their like mean. */
+/** Resolves `earliest`, `latest` and the like to moments. */
 import { parseRelativeTime, relativeTime } from "./relative-time.ts";
 import { parseTime } from "./strptime.ts";
 import { zoneOf } from "./zone-of.ts";
 
 export interface TimeOptions {
-  /** What `now` is. */
   readonly nowMs: number;
   /** IANA name. */
   readonly timeZone: string;
-  /** `time_format`: how absolute times are written; the usual forms are understood beside it. */
+  /** `time_format` of absolute times. The default formats are accepted as well. */
   readonly format?: string;
 }
 
-/** A text that means no moment. */
+/** A text that is no time. */
 export class InvalidTime extends Error {
   readonly text: string;
   constructor(text: string, reason: string) {
@@ -22,7 +21,7 @@ export class InvalidTime extends Error {
   }
 }
 
-const absolute = [
+const absoluteFormats = [
   "%m/%d/%Y:%H:%M:%S",
   "%Y-%m-%dT%H:%M:%S.%Q%z",
   "%Y-%m-%dT%H:%M:%S%z",
@@ -33,12 +32,12 @@ const absolute = [
   "%m/%d/%Y",
 ];
 
-/** The farthest that a date can be from 1970, in the past as in the future. */
-const FARTHEST_MS = 8.64e15;
+/** Largest distance of a JavaScript date from 1970, in both directions. */
+const MAX_TIME_MS = 8.64e15;
 
 /**
- * Milliseconds since the epoch, with a fraction when the text has one. Understands relative times (`-1h@h`), `now`, seconds since
- * the epoch, `10/27/2026:13:05:00`, and ISO 8601.
+ * Resolves a time to milliseconds since the epoch, with a fraction if the text has one. Accepts relative times (`-1h@h`), `now`,
+ * seconds since the epoch, `10/27/2026:13:05:00` and ISO 8601.
  * @throws InvalidTime
  */
 export function resolveTime(text: string, { nowMs, timeZone, format }: TimeOptions): number {
@@ -52,13 +51,13 @@ export function resolveTime(text: string, { nowMs, timeZone, format }: TimeOptio
   if (formatted !== undefined) return formatted * 1000;
   if (/^[+-]?(\d+(?:\.\d*)?|\.\d+)$/.test(given)) {
     const ms = Math.round(Number(given) * 1e6) / 1e3;
-    if (Math.abs(ms) <= FARTHEST_MS) return ms;
+    if (Math.abs(ms) <= MAX_TIME_MS) return ms;
     throw new InvalidTime(text, `Invalid time: "${text}" is in no year that has a date.`);
   }
   const relative = parseRelativeTime(given);
   const moment = relative === undefined ? undefined : relativeTime(nowMs, relative, zone);
   if (moment !== undefined) return moment;
-  for (const pattern of absolute) {
+  for (const pattern of absoluteFormats) {
     const seconds = parseTime(given, pattern, { zone, nowMs, whole: true });
     if (seconds !== undefined) return Math.round(seconds * 1e6) / 1e3;
   }

@@ -1,4 +1,4 @@
-/** Times of a column as text. */
+/** `strftime` on columns. */
 import { findTimeZone, type TimeZone } from "@offhook/log-store/dates/time-zone";
 import { KNOWN_FROM_MS, KNOWN_TO_MS } from "@offhook/log-store/dates/transitions";
 import { offsetSql } from "@offhook/log-store/dates/zone-sql";
@@ -15,7 +15,7 @@ const formatRow = defineRowFunction("spl.strftime", (seconds, format, zone) => {
   return formatTime(Number(seconds), format, timeZone) ?? null;
 });
 
-/** Variables that DuckDB writes in the same way. Its `%n` for nanoseconds is not whole. */
+/** Variables that DuckDB writes identically. Its `%n` does not give full nanoseconds. */
 const natives = lookupTable<string>({
   ...Object.fromEntries([..."YymdHISMpjaAbBUWVGuw"].map((name) => [name, `%${name}`])),
   f: "%f",
@@ -25,8 +25,8 @@ const natives = lookupTable<string>({
 });
 
 /**
- * VARCHAR; NULL for a moment outside the years 1 to 9999.
- * @param seconds DOUBLE: since the epoch, with a fraction
+ * Formats a time as VARCHAR; NULL outside the years 1 to 9999.
+ * @param seconds DOUBLE since the epoch, with a fraction
  */
 export function formatTimeSql(seconds: Sql, format: string, zone: TimeZone): Sql {
   const native = nativeFormat(readTimeFormat(format), zone);
@@ -43,7 +43,7 @@ export function formatTimeSql(seconds: Sql, format: string, zone: TimeZone): Sql
   });
 }
 
-/** The same for a format that is a column too. */
+/** Like `formatTimeSql`, with a format that is a column as well. */
 export function formatAnySql(seconds: Sql, format: Sql, zone: TimeZone): Sql {
   return formatRow(sql`CAST(${seconds} AS VARCHAR)`, format, sql`CAST(${zone.id} AS VARCHAR)`);
 }
@@ -53,7 +53,7 @@ function localMicros(micros: Sql, zone: TimeZone): Sql {
   return sql`list_transform([${micros}], lambda ${name}: ${name} + CAST(${offsetSql(sql`${name} // 1000`, zone)} AS BIGINT) * 1000)[1]`;
 }
 
-/** `undefined` when DuckDB cannot write it all. */
+/** The format in DuckDB's variables; `undefined` if DuckDB lacks one. */
 function nativeFormat(items: readonly FormatItem[], zone: TimeZone): string | undefined {
   const pieces = items.map((item) =>
     item.kind === "literal" ? item.text.replaceAll("%", "%%") : nativeVariable(item, zone),

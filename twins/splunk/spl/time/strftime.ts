@@ -1,4 +1,4 @@
-/** Times as text. */
+/** `strftime`: formats times. */
 import { dayOfYear, isoWeek, isoWeekday } from "@offhook/log-store/dates/calendar";
 import { monthNames, weekdayNames } from "@offhook/log-store/dates/names";
 import { offsetText, type TimeZone } from "@offhook/log-store/dates/time-zone";
@@ -9,17 +9,17 @@ import { zoneAbbreviation } from "./zone-names.ts";
 export const EARLIEST_SECONDS = -62_135_596_800;
 export const LATEST_SECONDS = 253_402_300_799;
 
-interface Shown {
+interface Moment {
   /** Whole microseconds since the epoch. */
   micros: number;
-  /** What local clocks show, as milliseconds in UTC. */
+  /** Local time, as if it were UTC. */
   local: Date;
   offsetMs: number;
   zone: TimeZone;
 }
 
 /**
- * A moment as a format says it.
+ * Formats a moment.
  * @param seconds since the epoch, with a fraction
  * @returns `undefined` for a moment outside the years 1 to 9999
  */
@@ -28,17 +28,17 @@ export function formatTime(seconds: number, format: string, zone: TimeZone): str
   const micros = Math.round(seconds * 1e6);
   const epochMs = Math.floor(micros / 1000);
   const offsetMs = zone.offsetAt(epochMs);
-  const shown = { micros, local: new Date(epochMs + offsetMs), offsetMs, zone };
+  const moment = { micros, local: new Date(epochMs + offsetMs), offsetMs, zone };
   return readTimeFormat(format)
-    .map((item) => (item.kind === "literal" ? item.text : variableText(item, shown)))
+    .map((item) => (item.kind === "literal" ? item.text : variableText(item, moment)))
     .join("");
 }
 
 const zeros = (value: number, digits = 2) => String(value).padStart(digits, "0");
 const blanks = (value: number) => String(value).padStart(2, " ");
 
-function variableText({ name, width }: Extract<FormatItem, { kind: "variable" }>, shown: Shown): string {
-  const { local, offsetMs } = shown;
+function variableText({ name, width }: Extract<FormatItem, { kind: "variable" }>, moment: Moment): string {
+  const { local, offsetMs } = moment;
   const localMs = local.getTime();
   switch (name) {
     case "Y":
@@ -92,13 +92,13 @@ function variableText({ name, width }: Extract<FormatItem, { kind: "variable" }>
     case "p":
       return local.getUTCHours() < 12 ? "AM" : "PM";
     case "s":
-      return String(Math.floor(shown.micros / 1e6));
+      return String(Math.floor(moment.micros / 1e6));
     case "f":
-      return fraction(shown.micros, 6);
+      return fraction(moment.micros, 6);
     case "N":
-      return fraction(shown.micros, width ?? 9);
+      return fraction(moment.micros, width ?? 9);
     case "Q":
-      return fraction(shown.micros, width ?? 3);
+      return fraction(moment.micros, width ?? 3);
     case "z":
       return offsetText(offsetMs, "");
     case ":z":
@@ -110,16 +110,16 @@ function variableText({ name, width }: Extract<FormatItem, { kind: "variable" }>
     case "Ez":
       return String(Math.trunc(offsetMs / 60_000));
     default:
-      return zoneAbbreviation(shown.zone, Math.floor(shown.micros / 1000));
+      return zoneAbbreviation(moment.zone, Math.floor(moment.micros / 1000));
   }
 }
 
-/** Weeks begin on the day 0; days before the first are in week 0. */
+/** Number of the week, which begins with weekday 0. Days before the first full week are in week 0. */
 function weekOfYear(day: number, weekday: number): number {
   return Math.floor((day + 6 - weekday) / 7);
 }
 
 function fraction(micros: number, digits: number): string {
-  const within = zeros(micros - Math.floor(micros / 1e6) * 1e6, 6);
-  return within.padEnd(digits, "0").slice(0, digits);
+  const all = zeros(micros - Math.floor(micros / 1e6) * 1e6, 6);
+  return all.padEnd(digits, "0").slice(0, digits);
 }

@@ -1,4 +1,4 @@
-/** Texts as times. */
+/** `strptime`: parses times. */
 import { DAY_MS, dateMs, dayOfYear, daysInMonth, isoWeekMs } from "@offhook/log-store/dates/calendar";
 import { monthNames, weekdayNames } from "@offhook/log-store/dates/names";
 import type { TimeZone } from "@offhook/log-store/dates/time-zone";
@@ -7,15 +7,15 @@ import { type FormatItem, readTimeFormat } from "./time-format.ts";
 import { namedZone } from "./zone-names.ts";
 
 export interface ParseTimeOptions {
-  /** Of a text that says none. */
+  /** Default zone. */
   zone: TimeZone;
-  /** Whose day it is when the text says none. */
+  /** Gives the date of a text without one. */
   nowMs: number;
-  /** Nothing may stand behind what the format says. */
+  /** The format has to match the whole text. Default: a prefix. */
   whole?: boolean;
 }
 
-/** What a text says. */
+/** Parts of a time, as read from a text. */
 interface Parts {
   year?: number;
   month?: number;
@@ -36,7 +36,7 @@ interface Parts {
   zone?: TimeZone;
 }
 
-/** Seconds since the epoch, with a fraction; `undefined` when the text has not the form. */
+/** Parses a time. @returns seconds since the epoch, with a fraction; `undefined` if the text does not match the format */
 export function parseTime(text: string, format: string, options: ParseTimeOptions): number | undefined {
   const parts: Parts = {};
   let at = 0;
@@ -44,18 +44,19 @@ export function parseTime(text: string, format: string, options: ParseTimeOption
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
     if (item === undefined) break;
-    const next = item.kind === "literal" ? literal(text, at, item.text) : variable(text, at, item, parts);
-    const without = next ?? withoutFraction(text, at, item, items[index + 1]);
+    const next =
+      item.kind === "literal" ? readLiteral(text, at, item.text) : readVariable(text, at, item, parts);
+    const without = next ?? skipFraction(text, at, item, items[index + 1]);
     if (without === undefined) return undefined;
     if (next === undefined) index++;
     at = without;
   }
   if (options.whole && at < text.length) return undefined;
-  return moment(parts, options);
+  return secondsOf(parts, options);
 }
 
-/** A text may have no fraction of a second where the format has `.%N`: its point and the fraction are then passed over. */
-function withoutFraction(
+/** Allows a missing fraction of a second: skips the point and the variable of `.%N`. */
+function skipFraction(
   text: string,
   at: number,
   item: FormatItem,
@@ -63,7 +64,7 @@ function withoutFraction(
 ): number | undefined {
   const isFraction = following?.kind === "variable" && /^[NQf]$/.test(following.name);
   if (item.kind !== "literal" || !item.text.endsWith(".") || !isFraction) return undefined;
-  return literal(text, at, item.text.slice(0, -1));
+  return readLiteral(text, at, item.text.slice(0, -1));
 }
 
 const ZERO = 48;
@@ -78,8 +79,8 @@ function isBlank(text: string, at: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
-/** Blanks of a format stand for any blanks, also none. */
-function literal(text: string, from: number, expected: string): number | undefined {
+/** Reads a literal of the format. A blank in it matches any number of blanks, also none. */
+function readLiteral(text: string, from: number, expected: string): number | undefined {
   let at = from;
   for (const character of expected) {
     if (isBlank(character, 0)) {
@@ -102,7 +103,7 @@ type Numbers = {
   [Name in keyof Parts as Parts[Name] extends number | undefined ? Name : never]: Parts[Name];
 };
 
-/** Variables that are numbers: their part, their most digits, their least and greatest value. */
+/** Numeric variables: part, maximum of digits, minimum and maximum of the value. */
 const numbers = lookupTable<readonly [keyof Numbers, number, number, number]>({
   Y: ["year", 4, 0, 9999],
   G: ["weekYear", 4, 0, 9999],
@@ -120,10 +121,10 @@ const numbers = lookupTable<readonly [keyof Numbers, number, number, number]>({
   u: ["weekday", 1, 1, 7],
 });
 
-/** Numbers that are read over: they say nothing that other variables do not. */
-const unused = lookupTable<number>({ w: 1, U: 2, W: 2, C: 2, g: 2 });
+/** Redundant numeric variables, read and ignored: their maximum of digits. */
+const ignoredNumbers = lookupTable<number>({ w: 1, U: 2, W: 2, C: 2, g: 2 });
 
-function variable(
+function readVariable(
   text: string,
   from: number,
   { name, width }: Extract<FormatItem, { kind: "variable" }>,
@@ -132,87 +133,87 @@ function variable(
   const plain = numbers[name];
   if (plain) {
     const [part, digits, least, greatest] = plain;
-    return digitsAt(text, skipBlanks(text, from), digits, (value) => {
+    return readDigits(text, skipBlanks(text, from), digits, (value) => {
       if (value < least || value > greatest) return false;
       parts[part] = value;
       return true;
     });
   }
-  const skipped = unused[name];
-  if (skipped !== undefined) return digitsAt(text, from, skipped, () => true);
+  const skipped = ignoredNumbers[name];
+  if (skipped !== undefined) return readDigits(text, from, skipped, () => true);
   switch (name) {
     case "y":
-      return digitsAt(text, from, 2, (value) => {
+      return readDigits(text, from, 2, (value) => {
         parts.year = value < 69 ? 2000 + value : 1900 + value;
         return true;
       });
     case "s":
-      return epoch(text, from, parts);
+      return readEpoch(text, from, parts);
     case "N":
     case "Q":
     case "f":
-      return fraction(text, from, width ?? 9, parts);
+      return readFraction(text, from, width ?? 9, parts);
     case "b":
     case "B":
-      return nameAt(text, from, monthNames, (index) => {
+      return readName(text, from, monthNames, (index) => {
         parts.month = index + 1;
       });
     case "a":
     case "A":
-      return nameAt(text, from, weekdayNames, () => {});
+      return readName(text, from, weekdayNames, () => {});
     case "p":
-      return nameAt(text, from, ["AM", "PM"], (index) => {
+      return readName(text, from, ["AM", "PM"], (index) => {
         parts.half = index;
       });
     case "Z":
-      return zoneName(text, from, parts);
+      return readZoneName(text, from, parts);
     default:
-      return offset(text, from, name, parts);
+      return readOffset(text, from, name, parts);
   }
 }
 
-function digitsAt(
+function readDigits(
   text: string,
   from: number,
-  most: number,
-  use: (value: number) => boolean,
+  maxDigits: number,
+  accept: (value: number) => boolean,
 ): number | undefined {
   let at = from;
   let value = 0;
-  for (; at < from + most && isDigit(text, at); at++) value = value * 10 + text.charCodeAt(at) - ZERO;
-  return at > from && use(value) ? at : undefined;
+  for (; at < from + maxDigits && isDigit(text, at); at++) value = value * 10 + text.charCodeAt(at) - ZERO;
+  return at > from && accept(value) ? at : undefined;
 }
 
-function nameAt(
+function readName(
   text: string,
   from: number,
   names: readonly string[],
-  use: (index: number) => void,
+  found: (index: number) => void,
 ): number | undefined {
   const rest = text.slice(from, from + 12).toLowerCase();
   const index = names.findIndex((name) => rest.startsWith(name.slice(0, 3).toLowerCase()));
   const name = names[index];
   if (name === undefined) return undefined;
-  use(index);
+  found(index);
   return from + (rest.startsWith(name.toLowerCase()) ? name.length : Math.min(3, name.length));
 }
 
-function epoch(text: string, from: number, parts: Parts): number | undefined {
+function readEpoch(text: string, from: number, parts: Parts): number | undefined {
   const [found] = /^-?\d{1,13}/.exec(text.slice(from, from + 20)) ?? [];
   if (found === undefined) return undefined;
   parts.epoch = Number(found);
   return from + found.length;
 }
 
-function fraction(text: string, from: number, digits: number, parts: Parts): number | undefined {
-  return digitsAt(text, from, digits, () => {
+function readFraction(text: string, from: number, digits: number, parts: Parts): number | undefined {
+  return readDigits(text, from, digits, () => {
     const [found = ""] = /^\d*/.exec(text.slice(from, from + digits)) ?? [];
     parts.fraction = Number(`0.${found}`);
     return true;
   });
 }
 
-function zoneName(text: string, from: number, parts: Parts): number | undefined {
+function readZoneName(text: string, from: number, parts: Parts): number | undefined {
   const [found] = /^[A-Za-z][A-Za-z0-9_/+-]*/.exec(text.slice(from, from + 40)) ?? [];
   const zone = found === undefined ? undefined : namedZone(found);
   if (found === undefined || zone === undefined) return undefined;
@@ -220,7 +221,7 @@ function zoneName(text: string, from: number, parts: Parts): number | undefined 
   return from + found.length;
 }
 
-function offset(text: string, from: number, name: string, parts: Parts): number | undefined {
+function readOffset(text: string, from: number, name: string, parts: Parts): number | undefined {
   const rest = text.slice(from, from + 12);
   if (name === "Ez") {
     const [minutes] = /^[+-]?\d{1,4}/.exec(rest) ?? [];
@@ -240,7 +241,7 @@ function offset(text: string, from: number, name: string, parts: Parts): number 
   return from + found.length;
 }
 
-function moment(parts: Parts, { zone, nowMs }: ParseTimeOptions): number | undefined {
+function secondsOf(parts: Parts, { zone, nowMs }: ParseTimeOptions): number | undefined {
   const within = parts.fraction ?? 0;
   if (parts.epoch !== undefined) return parts.epoch + within;
   const date = dateOf(parts, nowMs + (parts.zone ?? zone).offsetAt(nowMs));
@@ -253,7 +254,7 @@ function moment(parts: Parts, { zone, nowMs }: ParseTimeOptions): number | undef
   return epochMs / 1000 + within;
 }
 
-/** Midnight of the day as if clocks showed UTC. A text without a date means today; one with a part of a date none. */
+/** Local midnight of the date, as if it were UTC. Without a date: today. `undefined` for an incomplete or impossible date. */
 function dateOf(parts: Parts, nowLocalMs: number): number | undefined {
   const now = new Date(nowLocalMs);
   if (parts.weekYear !== undefined && parts.week !== undefined) {

@@ -1,5 +1,7 @@
-/** Time formats of SPL: `%F %T.%3N`. */
+/** Reads time formats: `%F %T.%3N`. */
+
 import { lookupTable } from "@offhook/platform/base/lookup-table";
+import { memoize } from "@offhook/platform/base/memoize";
 
 /** A piece of a format. */
 export type FormatItem =
@@ -8,11 +10,11 @@ export type FormatItem =
       readonly kind: "variable";
       /** `Y`, `:z`, `Ez`, `N`. */
       readonly name: string;
-      /** Digits of `%3N`; `undefined` when it does not say. */
+      /** Digits of `%3N`; `undefined` for `%N`. */
       readonly width: number | undefined;
     };
 
-/** What stands for several. */
+/** Variables that abbreviate others. */
 const shorthands = lookupTable<string>({
   F: "%Y-%m-%d",
   T: "%H:%M:%S",
@@ -27,16 +29,12 @@ const shorthands = lookupTable<string>({
   v: "%e-%b-%Y",
 });
 
-const names = new Set([..."aAbBCdefgGHIjklmMNpQsSuUVwWyYzZ", ...[":z", "::z", ":::z", "Ez"]]);
+const variableNames = new Set([..."aAbBCdefgGHIjklmMNpQsSuUVwWyYzZ", ...[":z", "::z", ":::z", "Ez"]]);
 
 const variable = /%(?:(\d)([NQ])|(:{1,3}z|Ez|[A-Za-z+%]))/g;
 
-const known = new Map<string, readonly FormatItem[]>();
-
-/** Variables that nobody knows stand for themselves. */
-export function readTimeFormat(format: string): readonly FormatItem[] {
-  const before = known.get(format);
-  if (before) return before;
+/** Splits a format into literals and variables. Unknown variables are literals. */
+export const readTimeFormat = memoize((format: string): readonly FormatItem[] => {
   const items: FormatItem[] = [];
   let from = 0;
   const literal = (text: string) => {
@@ -48,10 +46,8 @@ export function readTimeFormat(format: string): readonly FormatItem[] {
     items.push(...itemsOf(match));
   }
   literal(format.slice(from));
-  if (known.size >= 1_000) known.clear();
-  known.set(format, items);
   return items;
-}
+}, 1_000);
 
 function itemsOf([whole, width, fraction, name = ""]: RegExpExecArray): readonly FormatItem[] {
   if (fraction !== undefined) return [{ kind: "variable", name: fraction, width: Number(width) }];
@@ -60,6 +56,6 @@ function itemsOf([whole, width, fraction, name = ""]: RegExpExecArray): readonly
   if (name === "n" || name === "t" || name === "%") {
     return [{ kind: "literal", text: name === "n" ? "\n" : name === "t" ? "\t" : "%" }];
   }
-  if (!names.has(name)) return [{ kind: "literal", text: whole }];
+  if (!variableNames.has(name)) return [{ kind: "literal", text: whole }];
   return [{ kind: "variable", name, width: undefined }];
 }

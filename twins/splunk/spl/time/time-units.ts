@@ -1,7 +1,7 @@
-/** Units of time as SPL names them. */
+/** Units of time and their names in SPL. */
 import type { CalendarUnit } from "@offhook/log-store/dates/calendar";
 
-/** A span that always lasts as long, or one of the calendar. */
+/** A span of fixed length, or one of the calendar. */
 export type TimeUnit =
   | { readonly kind: "fixed"; readonly ms: number; readonly name: FixedUnit }
   | { readonly kind: "calendar"; readonly unit: Exclude<CalendarUnit, "hour" | "minute" | "second"> };
@@ -29,7 +29,7 @@ const byName = new Map(
   units.flatMap(([unit, names]) => names.split(" ").map((name) => [name, unit] as const)),
 );
 
-/** `m` is a minute, `mon` a month; case does not count. */
+/** Finds a unit, ignoring case. `m` is a minute, `mon` a month. */
 export function findTimeUnit(name: string): TimeUnit | undefined {
   return byName.get(name.toLowerCase());
 }

@@ -1,12 +1,12 @@
-/** Short names of time zones: `UTC`, `EST`, `CEST`. */
+/** Abbreviations of time zones: `UTC`, `EST`, `CEST`. */
 import { findTimeZone, offsetText, type TimeZone } from "@offhook/log-store/dates/time-zone";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
+import { memoize } from "@offhook/platform/base/memoize";
 
-/** English of different places knows the names of different zones. */
+/** Each variant of English has abbreviations for the zones of its region. */
 const locales = ["en-US", "en-GB", "en-AU", "en-IN", "en-ZA", "en-NZ"];
-const formats = new Map<string, Intl.DateTimeFormat[]>();
 
-/** What a zone is called at a moment; its offset (`+0545`) where nobody has a name for it. */
+/** The abbreviation of a zone at a moment; its offset (`+0545`) if there is none. */
 export function zoneAbbreviation(zone: TimeZone, epochMs: number): string {
   if (zone.fixedOffsetMs === 0) return "UTC";
   if (zone.fixedOffsetMs === undefined) {
@@ -18,14 +18,10 @@ export function zoneAbbreviation(zone: TimeZone, epochMs: number): string {
   return offsetText(zone.offsetAt(epochMs), "");
 }
 
-function formatsOf(timeZone: string): Intl.DateTimeFormat[] {
-  let known = formats.get(timeZone);
-  if (!known) {
-    known = locales.map((locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: "short" }));
-    formats.set(timeZone, known);
-  }
-  return known;
-}
+const formatsOf = memoize(
+  (timeZone) => locales.map((locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: "short" })),
+  1_000,
+);
 
 /** Hours ahead of UTC. */
 const abbreviations = lookupTable<number>({
@@ -71,7 +67,7 @@ const abbreviations = lookupTable<number>({
   SAST: 2,
 });
 
-/** The zone that a text names. */
+/** Finds a zone by its abbreviation or IANA name. */
 export function namedZone(name: string): TimeZone | undefined {
   const hours = abbreviations[name.toUpperCase()];
   if (hours === undefined) return findTimeZone(name);

@@ -2,7 +2,7 @@
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { type ExactJson, fieldText, jsonText, readExactJson } from "../../json/exact-json.ts";
-import { changedAt, goesOverAll, type PathStep, readJsonPath, valuesAt } from "../../json/json-path.ts";
+import { changeAt, hasWildcard, type PathStep, readJsonPath, valuesAt } from "../../json/json-path.ts";
 import { bindOnce, numberOf, textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, nothing, text, type Value } from "../value.ts";
@@ -37,7 +37,7 @@ function extractor(read: typeof pathSteps) {
 function valueAt(json: ExactJson, path: readonly PathStep[] | undefined): ExactJson | undefined {
   if (path === undefined) return undefined;
   const values = valuesAt(json, path);
-  return goesOverAll(path) && values.length > 0 ? values : values[0];
+  return hasWildcard(path) && values.length > 0 ? values : values[0];
 }
 
 /** Applies changes, given as alternating paths and JSON values. */
@@ -50,7 +50,7 @@ function changer(
     for (let index = 0; index < pairs.length; index += 2) {
       const path = read(pairs[index] ?? null);
       const value = readExactJson(pairs[index + 1] ?? "null") ?? null;
-      if (path !== undefined) result = changedAt(result, path, (before) => change(before, value)) ?? result;
+      if (path !== undefined) result = changeAt(result, path, (before) => change(before, value)) ?? result;
     }
     return result;
   };

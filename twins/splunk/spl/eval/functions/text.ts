@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { replaceSql } from "../../regex/regex-sql.ts";
-import { leadsToMany, valuesAt } from "../../structured/data-path.ts";
+import { isMultiPath, valuesAt } from "../../structured/data-path.ts";
 import { patternOf } from "../pattern-of.ts";
 import { nothing, number, text, type Value } from "../value.ts";
 import {
@@ -89,7 +89,7 @@ const entries: readonly Entry[] = [
     maxArgs: 2,
     compile([value = nothing, path = nothing], use) {
       const list = listFromJson(spathValues(textArgument(value, use), textArgument(path, use)));
-      const multi = leadsToMany(constantText(path) ?? "{}");
+      const multi = isMultiPath(constantText(path) ?? "{}");
       return { ...text(multi ? list : sql`${list}[1]`), multi, loose: true };
     },
   },

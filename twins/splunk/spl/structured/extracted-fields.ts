@@ -1,18 +1,17 @@
-/** Fields whose names are in the events' texts: they are looked for first, then become columns. */
-
+/** Extraction of fields whose names are in the events: a first statement finds the names, which then become columns. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
 import { type Typed, widen } from "../relation/typed.ts";
 
-/** Fields that one command may find. */
-const maxFields = 1_000;
+/** Most fields that one command extracts. */
+const MAX_FIELDS = 1_000;
 
-/** Which values a field has that it had before: those found (before, where there are none), the reverse, or all of them. */
+/** Values of a field that already exists: the extracted ones first, the previous ones first, or both together. */
 export type Precedence = "found" | "before" | "both";
 
-/** The names in an object of lists, each with a mark whether its list has several values. */
+/** The names in an object of lists, each prefixed with `+` if its list has several values, else `-`. */
 const namesOf = defineRowFunction("splunk.found-names", (text) => {
   if (text === null) return null;
   const found: Record<string, string[]> = JSON.parse(text);
@@ -22,10 +21,10 @@ const namesOf = defineRowFunction("splunk.found-names", (text) => {
 });
 
 /**
- * The rows with the fields that are found in them.
- * @param found for `(input.select) AS r`: a JSON object with a list of texts for each field, as text, or NULL
+ * Adds the fields found in the rows.
+ * @param found over `(input.select) AS r`: the text of a JSON object with a list of texts for each field, or NULL
  */
-export async function withFoundFields(
+export async function addExtractedFields(
   input: Relation,
   found: Sql,
   context: SearchContext,
@@ -35,9 +34,9 @@ export async function withFoundFields(
     ...input,
     select: sql`SELECT *, ${found} AS "#found" FROM (${input.select}) AS r`,
   };
-  const marked = await markedNames(searched, context);
+  const names = await findNames(searched, context);
   const multi = new Map<string, boolean>();
-  for (const name of marked)
+  for (const name of names)
     multi.set(name.slice(1), name.startsWith("+") || multi.get(name.slice(1)) === true);
   const values: Relation = {
     ...input,
@@ -46,13 +45,13 @@ export async function withFoundFields(
   const changes = [...multi].map(([name, many]): [string, Typed] => {
     const list = sql`"#found"[${name}]`;
     const value: Typed = { type: "text", multi: many, sql: many ? list : sql`${list}[1]` };
-    return [name, withBefore(values, name, value, precedence)];
+    return [name, mergeWithBefore(values, name, value, precedence)];
   });
   return changes.length === 0 ? input : extend(values, new Map(changes));
 }
 
-/** The value together with what the field had before. */
-export function withBefore(
+/** Merges a value with the field's previous one. */
+export function mergeWithBefore(
   input: Relation,
   name: string,
   value: Typed,
@@ -73,7 +72,7 @@ export function withBefore(
   }
 }
 
-async function markedNames(searched: Relation, context: SearchContext): Promise<string[]> {
+async function findNames(searched: Relation, context: SearchContext): Promise<string[]> {
   const names = sql`unnest(CAST(CAST(${namesOf(sql`"#found"`)} AS JSON) AS VARCHAR[]))`;
   const rows = await context.run(
     {
@@ -82,10 +81,10 @@ async function markedNames(searched: Relation, context: SearchContext): Promise<
       order: [{ column: "name", direction: "ASC" }],
       kind: "report",
     },
-    2 * maxFields,
+    2 * MAX_FIELDS,
   );
   return rows.rows
     .map(([name]) => String(name))
     .sort((a, b) => (a.slice(1) < b.slice(1) ? -1 : 1))
-    .slice(0, 2 * maxFields);
+    .slice(0, 2 * MAX_FIELDS);
 }

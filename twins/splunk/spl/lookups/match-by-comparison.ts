@@ -1,4 +1,4 @@
-/** Lookups that compare: wildcards, networks, several values in one field, times. Each combination of values is compared once. */
+/** Lookups by comparison: wildcards, networks, multi-values, times. Each distinct combination of values is compared once. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { inNetwork } from "../addresses/networks.ts";
@@ -8,31 +8,32 @@ import { cachedRelationOf, type Rows, relationOf } from "../relation/rows.ts";
 import { lambdaParameter, nullValue, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { parseTime } from "../time/strptime.ts";
 import { zoneOf } from "../time/zone-of.ts";
-import { type LookedUp, maxMatches, type Wanted } from "./looked-up.ts";
+import { type LookupMatches, type LookupRequest, maxMatches } from "./match-exactly.ts";
 
 const TIME = "#time";
 
-/** What the values are compared in. */
-export interface Surroundings {
+/** How the times of the table are read. */
+export interface LookupTimeOptions {
   nowMs: number;
   timeZone: string;
 }
 
 /**
- * @param values of each row, over `(input.select) AS r`, in the order of the keys
- * @returns its keys are the values as they are; after them the row's time, if that counts
+ * Looks up values by comparing them with the rows of a table.
+ * @param values over `(input.select) AS r`, in the order of the keys
+ * @returns matches whose keys are the values unchanged, followed by the row's time if the table has times
  */
-export function comparedMatches(
-  { name, table, keys, outputs }: Wanted,
+export function matchByComparison(
+  { name, table, keys, outputs }: LookupRequest,
   values: readonly Typed[],
   input: Relation,
-  surroundings: Surroundings,
-): LookedUp {
+  timeOptions: LookupTimeOptions,
+): LookupMatches {
   const { definition = {} } = table;
   const rows =
     definition.timeField === undefined
       ? cachedRelationOf(table, `lookup ${name}`)
-      : relationOf(timed(table, definition.timeField, definition, surroundings));
+      : relationOf(withTimes(table, definition.timeField, definition, timeOptions));
   const names = values.map((_, index) => identifier(`#key${index}`));
   const combinations = sql`SELECT DISTINCT ${joined(
     values.map(({ sql: value }, index) => sql`${value} AS ${names[index] ?? raw("")}`),
@@ -42,15 +43,19 @@ export function comparedMatches(
     " AND ",
   )}`;
   const conditions = keys.map((key, index) =>
-    agrees(
+    valueMatches(
       { ...(values[index] ?? nullValue), sql: sql`k.${names[index] ?? raw("")}` },
       textIn(rows, key),
-      definition.matchType?.[key] ?? "EXACT",
-      definition.caseSensitive !== false,
+      {
+        type: definition.matchType?.[key] ?? "EXACT",
+        caseSensitive: definition.caseSensitive !== false,
+      },
     ),
   );
   const byTime = definition.timeField !== undefined;
-  const all = byTime ? [...conditions, inTime(names.at(-1) ?? raw("NULL"), rows, definition)] : conditions;
+  const all = byTime
+    ? [...conditions, withinOffsets(names.at(-1) ?? raw("NULL"), rows, definition)]
+    : conditions;
   const first = byTime ? sql`t.${columnIn(rows, TIME)} DESC, t."#order0"` : raw('t."#order0"');
   const given = outputs.map(
     (output, index) => sql`t.${columnIn(rows, output)} AS ${identifier(`#value${index}`)}`,
@@ -89,11 +94,16 @@ function textIn(rows: Relation, name: string): Sql {
   return textOf(value);
 }
 
-/** Whether a value, or one of a multi-value, agrees with what the table has. */
-function agrees(value: Typed, pattern: Sql, type: "EXACT" | "WILDCARD" | "CIDR", caseCounts: boolean): Sql {
+interface KeyComparison {
+  type: "EXACT" | "WILDCARD" | "CIDR";
+  caseSensitive: boolean;
+}
+
+/** Whether a value, or one value of a multi-value, matches a value of the table. */
+function valueMatches(value: Typed, pattern: Sql, { type, caseSensitive }: KeyComparison): Sql {
   const test = (one: Sql): Sql => {
     if (type === "CIDR") return sql`(${inNetwork(pattern, one)} = '1' OR ${one} = ${pattern})`;
-    const [a, b] = caseCounts ? [one, pattern] : [sql`lower(${one})`, sql`lower(${pattern})`];
+    const [a, b] = caseSensitive ? [one, pattern] : [sql`lower(${one})`, sql`lower(${pattern})`];
     return type === "EXACT" ? sql`${a} = ${b}` : sql`${a} LIKE ${likePattern(b)} ESCAPE '\\'`;
   };
   if (!value.multi) return test(textOf(value));
@@ -101,12 +111,12 @@ function agrees(value: Typed, pattern: Sql, type: "EXACT" | "WILDCARD" | "CIDR",
   return sql`list_bool_or(list_transform(${textOf(value)}, lambda ${one}: ${test(one)}))`;
 }
 
-/** `*` stands for any characters; nothing else is special. */
+/** A LIKE pattern for a text in which only `*` is special. */
 function likePattern(pattern: Sql): Sql {
   return sql`replace(replace(replace(replace(${pattern}, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')`;
 }
 
-function inTime(
+function withinOffsets(
   time: Sql,
   rows: Relation,
   { maxOffsetSeconds = 2_000_000_000, minOffsetSeconds = 0 }: LookupDefinition,
@@ -115,12 +125,12 @@ function inTime(
   return sql`${later} BETWEEN CAST(${minOffsetSeconds} AS DOUBLE) AND CAST(${maxOffsetSeconds} AS DOUBLE)`;
 }
 
-/** The table with the times of its rows as numbers. */
-function timed(
+/** Appends the times of the rows as numbers. */
+function withTimes(
   table: LookupTable,
   timeField: string,
   { timeFormat = "%s.%Q" }: LookupDefinition,
-  { nowMs, timeZone }: Surroundings,
+  { nowMs, timeZone }: LookupTimeOptions,
 ): Rows {
   const index = table.fields.findIndex(({ name }) => name === timeField);
   const zone = zoneOf(timeZone);
@@ -136,7 +146,7 @@ function timed(
   };
 }
 
-/** The time of a row, for tables whose rows hold from a time on. */
+/** The time of each row of the search, to compare with the times of a table. */
 export function timeOfRows(input: Relation): Typed {
   const column = columnOf(input, "_time");
   const value = column === undefined ? raw("CAST(NULL AS DOUBLE)") : numberOf(fieldValue(column));

@@ -1,24 +1,24 @@
-/** What is looked up in a table for the values of rows: one row for each combination of values, with what was found. */
+/** Lookups: the matches in a table for each distinct combination of values. */
 import type { Sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { LookupTable } from "../context/knowledge.ts";
 import { cachedRelationOf, type RowField, type Rows } from "../relation/rows.ts";
 
-/** Rows that a value finds unless the definition says otherwise. */
+/** Default and upper limit of matches for one combination. */
 const MAX_MATCHES = 1_000;
 
-export interface Wanted {
-  /** What the search calls the table. */
+export interface LookupRequest {
+  /** Name of the table in the search. */
   name: string;
   table: LookupTable;
-  /** Fields of the table that are compared, in the order of the values. */
+  /** Fields of the table to compare, in the order of the values. */
   keys: readonly string[];
-  /** Fields of the table that are given. */
+  /** Fields of the table to return. */
   outputs: readonly string[];
 }
 
-/** A SELECT of `#key0…`, each combination once, and of `#value0…`. */
-export interface LookedUp {
+/** `select` gives `#key0…`, each combination once, and `#value0…`. */
+export interface LookupMatches {
   select: Sql;
   values: readonly Pick<RowField, "type" | "multi">[];
 }
@@ -27,35 +27,38 @@ export function maxMatches({ definition: { maxMatches: max, timeField } = {} }: 
   return Math.min(MAX_MATCHES, Math.max(1, max ?? (timeField === undefined ? MAX_MATCHES : 1)));
 }
 
-/** Whether values are compared one to one, so that the table alone says what each of them finds. */
-export function isExact({ table: { definition = {} }, keys }: Wanted): boolean {
+/** Whether all keys match by equality, so that the matches depend on the table alone. */
+export function isExact({ table: { definition = {} }, keys }: LookupRequest): boolean {
   const { matchType = {}, timeField } = definition;
   return timeField === undefined && keys.every((key) => (matchType[key] ?? "EXACT") === "EXACT");
 }
 
-/** What was made of a table, for as long as it is this same table: by keys and outputs. */
-const made = new WeakMap<LookupTable, Map<string, { values: LookedUp["values"]; rows: Rows }>>();
-/** Combinations of keys and outputs that are kept of a table. */
-const MOST_MADE = 8;
+/** Matches of a table by keys and outputs, for the lifetime of the table. */
+const matchesByTable = new WeakMap<
+  LookupTable,
+  Map<string, { values: LookupMatches["values"]; rows: Rows }>
+>();
+/** Most combinations of keys and outputs cached for one table. */
+const MAX_CACHED_MATCHES = 8;
 
-/** The table by what its rows are found with, as texts; in lower case if case does not count. */
-export function exactMatches(wanted: Wanted): LookedUp {
+/** Matches by equality. Keys are texts, in lower case if the lookup ignores case. */
+export function matchExactly(wanted: LookupRequest): LookupMatches {
   const { name, table, keys, outputs } = wanted;
-  const ofTable = made.get(table) ?? new Map();
-  made.set(table, ofTable);
+  const ofTable = matchesByTable.get(table) ?? new Map();
+  matchesByTable.set(table, ofTable);
   const columns = JSON.stringify([keys, outputs]);
   const known = ofTable.get(columns) ?? matchesOf(wanted);
-  if (ofTable.size >= MOST_MADE) ofTable.clear();
+  if (ofTable.size >= MAX_CACHED_MATCHES) ofTable.clear();
   ofTable.set(columns, known);
   const { select } = cachedRelationOf(known.rows, `lookup ${name} ${columns}`);
   return { select, values: known.values };
 }
 
-function matchesOf(wanted: Wanted): { values: LookedUp["values"]; rows: Rows } {
+function matchesOf(wanted: LookupRequest): { values: LookupMatches["values"]; rows: Rows } {
   const { table, keys, outputs } = wanted;
   const folded = table.definition?.caseSensitive === false;
-  const keyAt = positions(table, keys);
-  const outputAt = positions(table, outputs);
+  const keyAt = positionsOf(table, keys);
+  const outputAt = positionsOf(table, outputs);
   const max = maxMatches(table);
   const found = new Map<string, { key: string[]; rows: ResultValue[][] }>();
   for (const row of table.rows) {
@@ -91,8 +94,7 @@ function matchesOf(wanted: Wanted): { values: LookedUp["values"]; rows: Rows } {
   );
 }
 
-/** Rows that are here as what was looked up. */
-function tableOf(keys: number, values: LookedUp["values"], rows: Rows["rows"]) {
+function tableOf(keys: number, values: LookupMatches["values"], rows: Rows["rows"]) {
   const fields: RowField[] = [
     ...Array.from(
       { length: keys },
@@ -103,7 +105,7 @@ function tableOf(keys: number, values: LookedUp["values"], rows: Rows["rows"]) {
   return { values, rows: { fields, rows } };
 }
 
-function positions(table: Rows, names: readonly string[]): number[] {
+function positionsOf(table: Rows, names: readonly string[]): number[] {
   return names.map((name) => table.fields.findIndex((field) => field.name === name));
 }
 
