@@ -1,5 +1,5 @@
+import type { PlatformRefusal } from "@offhook/platform/http/operation";
 import { compileTwin } from "@offhook/platform/sandboxes/sandbox";
-import type { PlatformRefusal } from "@offhook/platform/twin/twin";
 import { loadTwins, packagedTwin } from "@offhook/platform/twin/twin-entry";
 import { describe, expect, test } from "vitest";
 import { registry } from "../../twins/registry.ts";

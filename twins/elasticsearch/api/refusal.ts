@@ -1,7 +1,6 @@
 /** The platform's refusals in the vendor's words. */
 import { STATUS_CODES } from "node:http";
-import type { VendorResponse } from "@offhook/platform/http/operation";
-import type { PlatformRefusal } from "@offhook/platform/twin/twin";
+import type { PlatformRefusal, VendorResponse } from "@offhook/platform/http/operation";
 import { noSuchIndex } from "../indices/errors.ts";
 import { type ErrorCause, VendorError, vendorErrorResponse } from "../vendor/error.ts";
 

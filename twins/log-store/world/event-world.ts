@@ -2,7 +2,7 @@
  * The events of a log twin as a world, with the tables `events` and `fields`. It shares its store with the vendor's API.
  */
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
-import { type StateSource, sourceOf, type TakeRows } from "@offhook/platform/world/state-source";
+import { sourceOf } from "@offhook/platform/world/state-source";
 import {
   missingRow,
   type Page,
@@ -11,8 +11,10 @@ import {
   type Row,
   type RowChange,
   repeatedRow,
+  type StateSource,
   type TableDescription,
   type Tables,
+  type TakeRows,
   type World,
   type WorldChange,
   WorldRefusal,

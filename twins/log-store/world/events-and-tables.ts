@@ -1,19 +1,15 @@
 /** A world of events and of tables in memory. A write to both is atomic. */
 import type { CheckedWorld } from "@offhook/platform/world/memory-world";
-import {
-  collectTables,
-  type StateSource,
-  sourceOf,
-  type TakeRows,
-  withoutTables,
-} from "@offhook/platform/world/state-source";
+import { collectTables, sourceOf, withoutTables } from "@offhook/platform/world/state-source";
 import {
   type Page,
   type PageRequest,
   type Row,
   type RowChange,
+  type StateSource,
   type TableDescription,
   type Tables,
+  type TakeRows,
   unknownTable,
   type World,
   type WorldChange,

@@ -1,6 +1,6 @@
 /** Reads the rows given to an event world, and collects all their problems. */
-import { collectTables, type StateSource } from "@offhook/platform/world/state-source";
-import { type Problem, type Tables, WorldRefusal } from "@offhook/platform/world/world";
+import { collectTables } from "@offhook/platform/world/state-source";
+import { type Problem, type StateSource, type Tables, WorldRefusal } from "@offhook/platform/world/world";
 import { Slices } from "../slices.ts";
 import type { MisfitKind } from "../store/column-value.ts";
 import type { LoadedDocument, StoreContent, StoredDocument, UnfitValue } from "../store/log-store.ts";

@@ -3,23 +3,17 @@
  * snapshot and reads treat both alike, so that a snapshot given back brings the files back too.
  */
 import { isDeepStrictEqual } from "node:util";
-import {
-  collectTables,
-  dumpState,
-  loadState,
-  type StateSource,
-  sourceOf,
-  type TakeRows,
-  withoutTables,
-} from "../world/state-source.ts";
+import { collectTables, dumpState, loadState, sourceOf, withoutTables } from "../world/state-source.ts";
 import {
   type Page,
   type PageRequest,
   type Problem,
   type Row,
   type RowChange,
+  type StateSource,
   type TableDescription,
   type Tables,
+  type TakeRows,
   unknownTable,
   type World,
   type WorldChange,

@@ -2,9 +2,8 @@
 import { STATUS_CODES } from "node:http";
 import type { z } from "zod";
 import { readJson } from "../base/json.ts";
-import type { PlatformRefusal } from "../twin/twin.ts";
 import { WorldRefusal, WorldUnavailable } from "../world/world.ts";
-import type { Operation, VendorRequest, VendorResponse } from "./operation.ts";
+import type { Operation, PlatformRefusal, VendorRequest, VendorResponse } from "./operation.ts";
 
 /** One thing that is wrong with a request body or query. */
 export interface FieldProblem {

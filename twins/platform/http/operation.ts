@@ -85,3 +85,24 @@ export function operation<Twin>(declaration: Operation<Twin>): Operation<Twin> {
 export function socketOperation<Twin>(declaration: SocketOperation<Twin>): SocketOperation<Twin> {
   return declaration;
 }
+
+/** A refusal the platform makes in the twin's name; the twin words it as its vendor would. */
+export type PlatformRefusal =
+  /** No operation at this path, or none with this method; `allowed` are the methods served there. */
+  | { kind: "unknown-path"; method: string; path: string; allowed: readonly Method[] }
+  /** A path or body that cannot be decoded. `operation` is the id of what was asked for; none when it was the path. */
+  | { kind: "malformed-request"; message: string; operation?: string }
+  /** Somebody asks who may not: a page of another site, or by a name that is nobody's here. */
+  | { kind: "forbidden"; message: string }
+  | { kind: "body-too-large"; limitBytes: number; operation?: string }
+  /** A fault that was armed; the status is one of `faultStatuses`. */
+  | { kind: "fault"; status: number; operation: string }
+  | { kind: "internal"; message: string; operation?: string };
+
+/** What is known of a request that is refused. */
+export interface RefusedRequest {
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  /** Empty when it was refused before its body was read. */
+  body: Buffer;
+}

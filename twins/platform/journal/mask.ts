@@ -2,7 +2,6 @@
 
 import { emptyRecord } from "../base/lookup-table.ts";
 import { createRouter, type Router } from "../http/router.ts";
-import type { AnyTwinDefinition } from "../twin/twin.ts";
 import { KnownSecrets, PlatformKeys } from "./known-secrets.ts";
 
 export const MASK = "***";
@@ -26,7 +25,12 @@ export interface Mask {
   body(body: Buffer, contentType: string, mostBytes: number): { bytes: Buffer; cut: boolean };
 }
 
-export type Secrets = Pick<AnyTwinDefinition, "secretHeaders" | "secretMembers" | "secretPathParams">;
+/** Of a twin's definition, where it says what of its traffic is secret. */
+interface Secrets {
+  secretHeaders?: string[];
+  secretMembers?: string[];
+  secretPathParams?: string[];
+}
 
 /**
  * Credentials that come in secret headers are known from then on, and masked wherever they stand.

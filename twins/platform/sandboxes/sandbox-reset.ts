@@ -1,8 +1,8 @@
 /** A reset of a whole sandbox: every twin, or none. */
 
 import { Spool } from "../world/spool.ts";
-import { loadState, type StateSource, writeState } from "../world/state-source.ts";
-import { WorldUnavailable } from "../world/world.ts";
+import { loadState, writeState } from "../world/state-source.ts";
+import { type StateSource, WorldUnavailable } from "../world/world.ts";
 import type { HostedTwin, Sandbox } from "./sandbox.ts";
 
 /** What became of a reset. */

@@ -94,6 +94,11 @@ export interface Sandbox {
   snapshotBytes: number;
 }
 
+export interface TwinOfSandbox {
+  sandbox: Sandbox;
+  twin: HostedTwin;
+}
+
 /** Unless SNAPSHOT_LIMIT_MB says otherwise. */
 export const DEFAULT_SNAPSHOT_BYTES = 4096 * 1024 ** 2;
 

@@ -8,8 +8,6 @@ import type { DatasetPlace, Environments, ResetSandbox } from "../datasets/envir
 import { isName } from "../http/address.ts";
 import { isPlainName, NAME_SEPARATOR } from "../http/api-keys.ts";
 import type { PlatformKeys } from "../journal/known-secrets.ts";
-import type { OpenPort } from "../server/own-port.ts";
-import type { TwinOfSandbox } from "../server/vendor.ts";
 import type { Dataset } from "../twin/dataset.ts";
 import { Claims } from "./claims.ts";
 import type { HostTarget, NamedTarget } from "./host-names.ts";
@@ -20,11 +18,20 @@ import {
   startSandbox,
   stopSandbox,
   TWIN_STOP_MS,
+  type TwinOfSandbox,
   typeOf,
 } from "./sandbox.ts";
 import { FIRST_SANDBOX, SandboxRefusal } from "./sandbox-refusal.ts";
 import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
 import type { CheckedService } from "./services.ts";
+
+/** A port of a twin's own. */
+export interface OpenPort {
+  /** `http://host:port`, without a slash at the end; with a certificate the same port takes `https:`. */
+  url: string;
+  /** Ends every connection and waits until the port is free. */
+  close(): Promise<void>;
+}
 
 export interface SandboxesOptions {
   /** The organisation `dev` belongs to. The ids of its sandboxes are as they were asked for. */

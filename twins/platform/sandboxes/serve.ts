@@ -14,10 +14,16 @@ import {
   spoolBody,
   whenClientLeaves,
 } from "../http/http.ts";
-import type { Method, Operation, VendorRequest, VendorResponse } from "../http/operation.ts";
+import type {
+  Method,
+  Operation,
+  PlatformRefusal,
+  RefusedRequest,
+  VendorRequest,
+  VendorResponse,
+} from "../http/operation.ts";
 import type { RouteMatch, Router } from "../http/router.ts";
 import type { Tier } from "../journal/journal.ts";
-import type { PlatformRefusal, RefusedRequest } from "../twin/twin.ts";
 import { WorldUnavailable } from "../world/world.ts";
 import type { HostedTwin } from "./sandbox.ts";
 

@@ -13,20 +13,14 @@ import type { ApiKeys } from "../http/api-keys.ts";
 import { errorResponse } from "../http/errors.ts";
 import { refuseEarly } from "../http/http.ts";
 import { createHttpServer, type TakeUpgrade } from "../http/http-server.ts";
-import type { Sandbox } from "../sandboxes/sandbox.ts";
-import type { Sandboxes } from "../sandboxes/sandboxes.ts";
+import type { Sandbox, TwinOfSandbox } from "../sandboxes/sandbox.ts";
+import type { OpenPort, Sandboxes } from "../sandboxes/sandboxes.ts";
 import { ENGINE } from "../sandboxes/services.ts";
 import { createUpgrader } from "../sandboxes/upgrade.ts";
 import type { OrganisationRoutes } from "./organisation-routes.ts";
-import { type IssueCertificate, type OpenPort, openPort } from "./own-port.ts";
+import { type IssueCertificate, openPort } from "./own-port.ts";
 import { rootResponse } from "./root-page.ts";
-import {
-  findVendorUpgrade,
-  refuseVendor,
-  serveTwinAddress,
-  serveVendor,
-  type TwinOfSandbox,
-} from "./vendor.ts";
+import { findVendorUpgrade, refuseVendor, serveTwinAddress, serveVendor } from "./vendor.ts";
 
 export interface GatewayOptions extends Pick<AccessPolicyOptions, "allowedHosts" | "allowedOrigins"> {
   host: string;

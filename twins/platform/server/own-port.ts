@@ -7,19 +7,14 @@ import { wallTime } from "../base/clock.ts";
 import type { AccessPolicy } from "../http/access-policy.ts";
 import { createHttpServer, type HttpServer } from "../http/http-server.ts";
 import { listen } from "../http/listen.ts";
+import type { TwinOfSandbox } from "../sandboxes/sandbox.ts";
+import type { OpenPort } from "../sandboxes/sandboxes.ts";
 import type { Local } from "../sandboxes/serve.ts";
 import type { Upgrader } from "../sandboxes/upgrade.ts";
-import { findVendorUpgrade, refuseVendor, serveVendor, type TwinOfSandbox } from "./vendor.ts";
+import { findVendorUpgrade, refuseVendor, serveVendor } from "./vendor.ts";
 
 /** A certificate with its key, both PEM, for the names that a machine has for itself. */
 export type IssueCertificate = () => Promise<{ certificate: string; key: string }>;
-
-export interface OpenPort {
-  /** `http://host:port`, without a slash at the end; with a certificate the same port takes `https:`. */
-  url: string;
-  /** Ends every connection and waits until the port is free. */
-  close(): Promise<void>;
-}
 
 /** @throws Error naming the service and the port when it cannot be had */
 export async function openPort(

@@ -3,16 +3,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { serveTwinControl } from "../control/serve.ts";
 import { DEFAULT_BODY_BYTES, refuseEarly } from "../http/http.ts";
 import type { TakeUpgrade } from "../http/http-server.ts";
-import type { HostedTwin, Sandbox } from "../sandboxes/sandbox.ts";
+import type { HostedTwin, TwinOfSandbox } from "../sandboxes/sandbox.ts";
 import { type Local, type Service, serveOperation } from "../sandboxes/serve.ts";
 import type { Upgrader } from "../sandboxes/upgrade.ts";
 import { isControlPath } from "../sandboxes/vendor-router.ts";
 import type { RunningTwin } from "../twin/twin.ts";
-
-export interface TwinOfSandbox {
-  sandbox: Sandbox;
-  twin: HostedTwin;
-}
 
 /**
  * Serves a request to `/s/<sandbox>/<twin>/…`. In the legacy layout that address, and no other, is the `control_url` too:

@@ -1,8 +1,9 @@
 /** A small vendor for tests of the platform: a shop with its own error shape, its own secrets and a call socket. */
 import { Readable } from "node:stream";
 import { z } from "zod";
+import type { PlatformRefusal } from "../http/operation.ts";
 import { operation, socketOperation, type VendorResponse } from "../http/operation.ts";
-import { defineTwin, type PlatformRefusal, type RunningTwin } from "../twin/twin.ts";
+import { defineTwin, type RunningTwin } from "../twin/twin.ts";
 import { resettable } from "../world/baseline.ts";
 import { createMemoryWorld } from "../world/memory-world.ts";
 import { defineTable } from "../world/table.ts";

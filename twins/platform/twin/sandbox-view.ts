@@ -1,6 +1,5 @@
 /** What a twin may see of its whole sandbox: nothing that it could change. */
-import type { JournalEntry } from "../journal/journal.ts";
-import type { HostedTwin } from "../sandboxes/sandbox.ts";
+import type { Journal, JournalEntry } from "../journal/journal.ts";
 
 /** Something said in a call. */
 export interface SpokenLine {
@@ -19,8 +18,14 @@ export interface SandboxView {
   spoken(simulationId: string): { service: string; lines: SpokenLine[] }[];
 }
 
+/** What of a running twin others in its sandbox may see. */
+interface ViewedTwin {
+  journal: Pick<Journal, "entries">;
+  running: { spoken?(simulationId: string): SpokenLine[] };
+}
+
 /** @param twins those that run; twins that start later are seen from then on. */
-export function createSandboxView(twins: ReadonlyMap<string, HostedTwin>): SandboxView {
+export function createSandboxView(twins: ReadonlyMap<string, ViewedTwin>): SandboxView {
   return {
     vendorRequests: () =>
       [...twins].map(([service, { journal }]) => ({

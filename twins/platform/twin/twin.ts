@@ -1,11 +1,16 @@
 /** What it takes to be a twin: one `defineTwin({…})`, exported by the folder's index and listed in `twins/registry.ts`. */
-import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { MovingClock } from "../base/clock.ts";
 import type { CallbackDestination } from "../client/destination.ts";
 import type { FaultGate } from "../faults/connection-effects.ts";
-import type { Method, Operation, SocketOperation, VendorResponse } from "../http/operation.ts";
+import type {
+  Operation,
+  PlatformRefusal,
+  RefusedRequest,
+  SocketOperation,
+  VendorResponse,
+} from "../http/operation.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { World } from "../world/world.ts";
 import type { Dataset, OpenDatasetLibrary } from "./dataset.ts";
@@ -72,27 +77,6 @@ export interface RunningTwin {
   health?(): Promise<TwinHealth>;
   /** What was said in the calls of a simulation, for a twin that carries calls. */
   spoken?(simulationId: string): SpokenLine[];
-}
-
-/** A refusal the platform makes in the twin's name; the twin words it as its vendor would. */
-export type PlatformRefusal =
-  /** No operation at this path, or none with this method; `allowed` are the methods served there. */
-  | { kind: "unknown-path"; method: string; path: string; allowed: readonly Method[] }
-  /** A path or body that cannot be decoded. `operation` is the id of what was asked for; none when it was the path. */
-  | { kind: "malformed-request"; message: string; operation?: string }
-  /** Somebody asks who may not: a page of another site, or by a name that is nobody's here. */
-  | { kind: "forbidden"; message: string }
-  | { kind: "body-too-large"; limitBytes: number; operation?: string }
-  /** A fault that was armed; the status is one of `faultStatuses`. */
-  | { kind: "fault"; status: number; operation: string }
-  | { kind: "internal"; message: string; operation?: string };
-
-/** What is known of a request that is refused. */
-export interface RefusedRequest {
-  query: URLSearchParams;
-  headers: IncomingHttpHeaders;
-  /** Empty when it was refused before its body was read. */
-  body: Buffer;
 }
 
 /** Something that faults, the journal and `/sim/operations` name as they name an operation, but that no request is. */

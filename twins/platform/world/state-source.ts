@@ -2,17 +2,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { JsonStream } from "./json-stream.ts";
 import type { Spool } from "./spool.ts";
-import type { Row, Tables, World } from "./world.ts";
-import { WorldRefusal } from "./world.ts";
-
-/** Rows of one table, in the order of the table; called for each table in turn. */
-export type TakeRows = (table: string, rows: readonly Row[]) => Promise<void>;
-
-export interface StateSource {
-  tables: readonly string[];
-  /** Rows of a table, some at a time; none of one that is not there. What is no object is handed on, for the table to refuse. */
-  rows(table: string): AsyncIterable<readonly Row[]>;
-}
+import { type Row, type StateSource, type Tables, type TakeRows, type World, WorldRefusal } from "./world.ts";
 
 /** Rows are handed over together until they have so many bytes, or are so many. */
 export const TOGETHER_BYTES = 4 * 1024 * 1024;

@@ -2,7 +2,6 @@
  * A twin's state: named tables of rows behind one interface, whatever holds them (memory, DuckDB, Postgres).
  * Every write is all or nothing, and `stateVersion` grows with each one.
  */
-import type { StateSource, TakeRows } from "./state-source.ts";
 
 export type Row = Record<string, unknown>;
 export type Tables = Record<string, Row[]>;
@@ -113,6 +112,15 @@ export function missingRow({ table, row, key }: Pick<RowChange, "table" | "row" 
 export function repeatedRow({ table, row, key }: Pick<RowChange, "table" | "row" | "key">): Problem {
   const [column = "", value] = Object.entries(key)[0] ?? [];
   return { table, row, column, value, rule: "an earlier row has the same key" };
+}
+
+/** Rows of one table, in the order of the table; called for each table in turn. */
+export type TakeRows = (table: string, rows: readonly Row[]) => Promise<void>;
+
+export interface StateSource {
+  tables: readonly string[];
+  /** Rows of a table, some at a time; none of one that is not there. What is no object is handed on, for the table to refuse. */
+  rows(table: string): AsyncIterable<readonly Row[]>;
 }
 
 export interface World {

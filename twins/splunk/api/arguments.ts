@@ -1,5 +1,5 @@
 /** The arguments of a request: those of the address and those of a form body, together. */
-import type { RefusedRequest } from "@offhook/platform/twin/twin";
+import type { RefusedRequest } from "@offhook/platform/http/operation";
 import { fatal, type RestError, refused } from "./rest-error.ts";
 
 /** Those of searches and their results: splunkd's search service says that they are invalid, and no more. */

@@ -1,7 +1,6 @@
 /** What the platform refuses, in splunkd's words. */
 import { STATUS_CODES } from "node:http";
-import type { VendorResponse } from "@offhook/platform/http/operation";
-import type { PlatformRefusal, RefusedRequest } from "@offhook/platform/twin/twin";
+import type { PlatformRefusal, RefusedRequest, VendorResponse } from "@offhook/platform/http/operation";
 import { codeResponse, faultResponse, notFoundResponse } from "../collector/codes.ts";
 import { MAX_RUNNING } from "../jobs/job-book.ts";
 import { refusalMode } from "./arguments.ts";

@@ -1,8 +1,7 @@
 /** The vendor's error answers: NestJS' `{message, error, statusCode}`, and the plain text of the proxy in front of it. */
 
 import { STATUS_CODES } from "node:http";
-import type { VendorResponse } from "@offhook/platform/http/operation";
-import type { PlatformRefusal } from "@offhook/platform/twin/twin";
+import type { PlatformRefusal, VendorResponse } from "@offhook/platform/http/operation";
 
 const TITLES: Record<number, string> = {
   400: "Bad Request",
