@@ -2,8 +2,9 @@
 import type { Sql } from "@offhook/log-store/sql";
 import { compileCommand } from "./commands/command.ts";
 import type { Source } from "./commands/from.ts";
-import { Compiler, type EsqlFields } from "./compiler.ts";
+import type { EsqlFields } from "./compiler.ts";
 import type { Span } from "./errors.ts";
+import { ExpressionCompiler } from "./expression-compiler.ts";
 import type { FoldedConstants } from "./folding.ts";
 import { type Param, Params } from "./params.ts";
 import { parse } from "./parser.ts";
@@ -35,7 +36,7 @@ export function compileEsql(
   folded: FoldedConstants = new Map(),
 ): CompiledEsql {
   const commands = parse(query, new Params(params));
-  const compiler = new Compiler(query, context, folded);
+  const compiler = new ExpressionCompiler(query, context, folded);
   for (const command of commands) {
     compileCommand(compiler, command, source);
     // Later commands would only report names that this one failed to make.

@@ -1,25 +1,13 @@
-/** The state of one compilation, and the compilation of expressions to SQL. */
-import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+/** The state of one compilation, and what the parts of the compiler have in common. */
+import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { Problems, type Span, UnrecognisedEsql } from "./errors.ts";
 import { type FoldedConstants, UnfoldedConstant, withoutColumns } from "./folding.ts";
-import { compileCall } from "./functions/call.ts";
-import { compileCast } from "./functions/cast.ts";
-import { compileArithmetic, compileNegation } from "./operators/arithmetic.ts";
-import { compileComparison, compileIn } from "./operators/comparison.ts";
-import { compileLike } from "./operators/like.ts";
 import { didYouMean } from "./params.ts";
 import { type Column, Pipeline } from "./pipeline.ts";
-import type { Expression, Literal } from "./syntax.ts";
-import {
-  type Constant,
-  constantTyped,
-  literalConstant,
-  nullTyped,
-  type Typed,
-  unknownTyped,
-} from "./typed.ts";
-import { type DataType, isNumeric, isTimeSpan, sqlType } from "./types.ts";
+import type { Expression } from "./syntax.ts";
+import { type Constant, type Typed, unknownTyped } from "./typed.ts";
+import { type DataType, isTimeSpan } from "./types.ts";
 
 /** DuckDB bounds the depth of expressions, so deeper ones get a layer of their own. */
 const MAX_SQL_DEPTH = 60;
@@ -38,21 +26,28 @@ const severalValues: SeveralValues = {
 /** Where the names of a query are looked up. */
 export type EsqlFields = Pick<QueryContext, "fields" | "fidelity" | "nowMs">;
 
-export class Compiler {
+export abstract class Compiler {
   readonly query: string;
   readonly context: EsqlFields;
   readonly pipeline = new Pipeline();
   readonly problems = new Problems();
   /** Values of aggregate calls and groups, after STATS. */
   readonly #resolved = new Map<Expression, Typed>();
-  readonly #folded: FoldedConstants;
+  protected readonly folded: FoldedConstants;
   #hasGroups = false;
 
   constructor(query: string, context: EsqlFields, folded: FoldedConstants) {
     this.query = query;
     this.context = context;
-    this.#folded = folded;
+    this.folded = folded;
   }
+
+  protected abstract compileNode(node: Expression): Typed;
+
+  /** A compiler of the same query with a statement of its own. */
+  protected abstract another(): Compiler;
+
+  protected abstract isScalarFunction(name: string): boolean;
 
   /** Whether grouping functions are allowed: inside STATS. */
   get hasGroups(): boolean {
@@ -80,79 +75,8 @@ export class Compiler {
   expression(node: Expression): Typed {
     const resolved = this.#resolved.get(node);
     if (resolved) return resolved;
-    const typed = this.#compile(node);
+    const typed = this.compileNode(node);
     return typed.depth > MAX_SQL_DEPTH ? this.hoist(typed) : typed;
-  }
-
-  #compile(node: Expression): Typed {
-    const { at } = node;
-    switch (node.kind) {
-      case "literal":
-        return constantTyped(literalConstant(node.literal), at);
-      case "list":
-        return this.#list(node.items, at);
-      case "column":
-        return this.column(node.name, at);
-      case "call":
-        return compileCall(this, node);
-      case "cast":
-        return compileCast(this, node);
-      case "negate":
-        return compileNegation(this, this.expression(node.operand), at);
-      case "arithmetic":
-        return compileArithmetic(
-          this,
-          node.operator,
-          this.expression(node.left),
-          this.expression(node.right),
-          at,
-        );
-      case "comparison":
-        return compileComparison(
-          this,
-          node.operator,
-          this.expression(node.left),
-          this.expression(node.right),
-          at,
-        );
-      case "in":
-        return compileIn(
-          this,
-          this.expression(node.value),
-          node.list.map((item) => this.expression(item)),
-          at,
-        );
-      case "like":
-        return this.problems.defer(
-          () => compileLike(this, node, this.expression(node.value)),
-          () => this.derive("boolean", raw("CAST(NULL AS BOOLEAN)"), at),
-        );
-      case "not": {
-        const operand = this.single(this.#condition(node.operand, "", at), at);
-        return this.derive("boolean", sql`(NOT ${operand.sql})`, at, operand);
-      }
-      case "logical": {
-        const sides = [
-          this.#condition(node.left, "first ", at),
-          this.#condition(node.right, "second ", at),
-        ] as const;
-        const simple = simplifyLogic(node.operator, ...sides);
-        if (simple) return { ...simple, at };
-        const [left, leftIsOne] = this.#truth(sides[0]);
-        const [right, rightIsOne] = this.#truth(sides[1]);
-        const whole = sql`(${left.sql} ${raw(node.operator)} ${right.sql})`;
-        const single = [leftIsOne, rightIsOne].filter((test) => test !== undefined);
-        const value =
-          single.length === 0 ? whole : sql`CASE WHEN ${joined(single, " AND ")} THEN ${whole} END`;
-        return this.derive("boolean", value, at, left, right);
-      }
-      case "is null": {
-        const value = this.expression(node.value);
-        if (isTimeSpan(value.type)) return constantTyped({ type: "boolean", value: node.negated }, at);
-        const test = node.negated ? raw("IS NOT NULL") : raw("IS NULL");
-        return this.derive("boolean", sql`(${value.sql} ${test})`, at, value);
-      }
-    }
   }
 
   /**
@@ -165,9 +89,9 @@ export class Compiler {
     const expression = this.constantExpression(node);
     if (!expression) return undefined;
     const key = `${node.at.start}-${node.at.end}`;
-    const known = this.#folded.get(key);
+    const known = this.folded.get(key);
     if (known) return known;
-    const alone = new Compiler(this.query, this.context, this.#folded);
+    const alone = this.another();
     alone.pipeline.base([], raw(""), undefined);
     const computed = alone.expression(expression);
     alone.problems.check();
@@ -176,26 +100,23 @@ export class Compiler {
 
   /** The expression without columns, if it is constant. */
   constantExpression(node: Expression): Expression | undefined {
-    return withoutColumns(node, (name) => this.find(name));
+    return withoutColumns(
+      node,
+      (name) => this.find(name),
+      (name) => this.isScalarFunction(name),
+    );
   }
 
-  #condition(node: Expression, ordinal: string, at: Span): Typed {
-    const value = this.expression(node);
-    if (value.type === "null") return nullTyped(value.at, "boolean");
-    if (value.type !== "boolean" && value.type !== "unknown") {
-      this.problems.mismatch(
-        at,
-        `${ordinal}argument of [${this.text(at)}] must be [boolean], found value [${this.text(node.at)}] type [${value.type}]`,
-      );
-      return unknownTyped(node.at);
-    }
-    return value;
+  /** Whether an expression consists of literals alone: the vendor's `foldable` before columns are resolved. */
+  isFoldable(node: Expression): boolean {
+    const none = () => undefined;
+    return withoutColumns(node, none, (name) => this.isScalarFunction(name)) !== undefined;
   }
 
   /**
    * An operand of AND, OR or WHERE, with a test for a single value: several values count as null, without a warning.
    */
-  #truth(value: Typed): [truth: Typed, isOne: Sql | undefined] {
+  protected truthOf(value: Typed): [truth: Typed, isOne: Sql | undefined] {
     if (!value.multi) return [value, undefined];
     const list = this.hoist(value);
     const truth = { ...list, multi: false, sql: sql`${list.sql}[1]`, atomic: false };
@@ -204,7 +125,7 @@ export class Compiler {
 
   /** A condition on rows. */
   truth(value: Typed): Sql {
-    const [truth, isOne] = this.#truth(value);
+    const [truth, isOne] = this.truthOf(value);
     return isOne ? sql`(${isOne} AND ${truth.sql})` : truth.sql;
   }
 
@@ -299,46 +220,4 @@ export class Compiler {
     if (isTimeSpan(value.type)) throw new UnrecognisedEsql(value.at, `a span of time as a value`);
     return value;
   }
-
-  #list(items: readonly Literal[], at: Span): Typed {
-    const constants = items.map((item) => constantTyped(literalConstant(item), at));
-    const type = commonType(constants.map(({ type: itemType }) => itemType));
-    if (type === undefined) throw new UnrecognisedEsql(at, "a list of values of several types");
-    const values = constants.map((constant) => sql`CAST(${constant.sql} AS ${sqlType(type)})`);
-    const all = values.reduce(
-      (before, value, index) => (index === 0 ? value : sql`${before}, ${value}`),
-      raw(""),
-    );
-    return {
-      type,
-      multi: true,
-      sql: sql`[${all}]`,
-      constant: undefined,
-      atomic: items.length < 8,
-      depth: 2,
-      at,
-    };
-  }
-}
-
-/**
- * The vendor's optimizer: a constant beside AND or OR decides, or leaves the other side as it is, several values
- * included.
- */
-function simplifyLogic(operator: "AND" | "OR", left: Typed, right: Typed): Typed | undefined {
-  for (const [side, other] of [
-    [left, right],
-    [right, left],
-  ] as const) {
-    if (side.constant?.type === "boolean") return side.constant.value === (operator === "AND") ? other : side;
-  }
-  return undefined;
-}
-
-/** The widest numeric type of a list; other types must be equal. */
-function commonType(types: readonly DataType[]): DataType | undefined {
-  const distinct = new Set(types);
-  if (distinct.size === 1) return types[0];
-  if (![...distinct].every(isNumeric)) return undefined;
-  return (["double", "unsigned_long"] as const).find((type) => distinct.has(type)) ?? "long";
 }

@@ -4,7 +4,6 @@
  */
 import type { Sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
-import { findFunction } from "./functions/registry.ts";
 import type { Column } from "./pipeline.ts";
 import type { Expression } from "./syntax.ts";
 import { children, withChildren } from "./syntax-walk.ts";
@@ -36,16 +35,17 @@ const MAX_NODES = 1000;
 export function withoutColumns(
   node: Expression,
   find: (name: string) => Column | undefined,
+  isScalar: (functionName: string) => boolean,
 ): Expression | undefined {
   let nodes = 0;
   const visit = (visited: Expression): Expression | undefined => {
     if (++nodes > MAX_NODES) return undefined;
     if (visited.kind === "column") {
-      const made = find(visited.name)?.constantExpression;
-      nodes += made ? countNodes(made) : 0;
-      return made;
+      const source = find(visited.name)?.constantExpression;
+      nodes += source ? countNodes(source) : 0;
+      return source;
     }
-    if (visited.kind === "call" && findFunction(visited.name)?.kind !== "scalar") return undefined;
+    if (visited.kind === "call" && !isScalar(visited.name)) return undefined;
     const inner = new Map<Expression, Expression>();
     for (const child of children(visited)) {
       const replaced = visit(child);
@@ -60,11 +60,6 @@ export function withoutColumns(
 
 function countNodes(node: Expression): number {
   return children(node).reduce((count, child) => count + countNodes(child), 1);
-}
-
-/** Whether an expression consists of literals alone: the vendor's `foldable` before columns are resolved. */
-export function isFoldable(node: Expression): boolean {
-  return withoutColumns(node, () => undefined) !== undefined;
 }
 
 /** Converts a computed value; `undefined` for a type that constants do not have. */

@@ -2,7 +2,6 @@
 import { type Sql, sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import { type Span, verificationError } from "../errors.ts";
-import { isFoldable } from "../folding.ts";
 import { compileAggregate } from "../functions/call.ts";
 import type { AggregateFunction, FunctionDeclaration } from "../functions/declaration.ts";
 import { findFunction } from "../functions/registry.ts";
@@ -67,7 +66,7 @@ function refuseGroups(
   const names = new Set(groups.map(({ name }) => name));
   const read = new Set(groups.flatMap(({ expression }) => columnsOf(expression)));
   for (const { expression } of aggregates) {
-    if (expression.kind === "call" || isFoldable(expression)) continue;
+    if (expression.kind === "call" || compiler.isFoldable(expression)) continue;
     const text = compiler.text(expression.at);
     if (names.has(text))
       refuse(expression.at, `grouping key [${text}] already specified in the STATS BY clause`);
@@ -144,7 +143,7 @@ function collect(compiler: Compiler, node: Expression, stats: Stats, root = node
     compiler.resolve(node, group ? compiler.read(group.column, node.at) : unknownTyped(node.at));
     return;
   }
-  if (isFoldable(node)) {
+  if (compiler.isFoldable(node)) {
     if (node === root) problems.mismatch(node.at, `expected an aggregate function but found [${text}]`);
     return;
   }

@@ -1,6 +1,5 @@
 /** Aggregate functions of STATS. Several values of a row count one by one. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { isFoldable } from "../folding.ts";
 import type { Constant } from "../typed.ts";
 import { anyOf, type DataType, sqlType, typeSets } from "../types.ts";
 import { type AggregateFunction, argument, type Call, constantArgument, sameType } from "./declaration.ts";
@@ -40,7 +39,7 @@ function declareAggregate(declaration: Omit<AggregateFunction, "kind" | "family"
 function requiredConstant(call: Call, index: 1 | 2): Exclude<Constant, { type: "null" }> | undefined {
   const { compiler, at, nodes } = call;
   const node = nodes[index];
-  const constant = node && isFoldable(node) ? constantArgument(call, index) : undefined;
+  const constant = node && compiler.isFoldable(node) ? constantArgument(call, index) : undefined;
   if (constant && constant.type !== "null") return constant;
   const problem = constant ? "cannot be null" : "must be a constant";
   compiler.problems.mismatch(
@@ -263,7 +262,7 @@ function percentile(call: Call, percent: number): Sql {
 function weightedAverage(call: Call): Sql {
   checkWeight(call);
   const { compiler, nodes, at } = call;
-  if (nodes[1] && isFoldable(nodes[1])) return aggregateOf("avg")(call);
+  if (nodes[1] && compiler.isFoldable(nodes[1])) return aggregateOf("avg")(call);
   const weight = compiler.hoist(argument(call, 1));
   const factors = [compiler.single(argument(call, 0), at), compiler.single(weight, at)];
   const product = joined(
@@ -277,7 +276,7 @@ function weightedAverage(call: Call): Sql {
 /** @throws VendorError for a constant weight of zero or null */
 function checkWeight(call: Call): void {
   const { compiler, at, nodes } = call;
-  if (!nodes[1] || !isFoldable(nodes[1])) return;
+  if (!nodes[1] || !compiler.isFoldable(nodes[1])) return;
   const weight = constantArgument(call, 1);
   if (!weight || (weight.type !== "null" && Number(weight.value) !== 0)) return;
   compiler.problems.mismatch(

@@ -2,7 +2,6 @@
 import type { Sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import { invalidArgument, parsingError, UnrecognisedEsql } from "../errors.ts";
-import { isFoldable } from "../folding.ts";
 import { convertLiteralTo } from "../implicit-cast.ts";
 import { didYouMean } from "../params.ts";
 import type { Expression } from "../syntax.ts";
@@ -57,7 +56,8 @@ export function compileAggregate(
   const call = readCall(compiler, node, declaration);
   if (!call) return undefined;
   const [first] = node.args;
-  const refused = !declaration.ofConstant && !call.args[0]?.multi && first !== undefined && isFoldable(first);
+  const refused =
+    !declaration.ofConstant && !call.args[0]?.multi && first !== undefined && compiler.isFoldable(first);
   if (refused && compiler.context.fidelity === "vendor" && call.args[0]?.type !== "null") {
     const text = compiler.text(node.at);
     compiler.problems.refuse(invalidArgument(`Does not support yet aggregations over constants - [${text}]`));
@@ -83,7 +83,7 @@ export function compileAggregate(
 function constantCall(call: Call): Call | undefined {
   const [node] = call.nodes;
   const [value, ...others] = call.args;
-  if (!node || !value || !isFoldable(node)) return undefined;
+  if (!node || !value || !call.compiler.isFoldable(node)) return undefined;
   if (value.multi) return node.kind === "list" ? call : undefined;
   const constant = call.compiler.constant(node, value);
   if (!constant) return undefined;
