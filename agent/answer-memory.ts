@@ -1,15 +1,15 @@
-/** Remembers answers, so that a repeated request gets the first one again: the runtime retries webhooks. */
+/** Caches answers, so that a retried webhook gets the first answer again instead of running the tool twice. */
 
 const MAX_PER_GENERATION = 2_500;
-/** A UTF-16 unit counts two bytes, which is what it takes at most. */
+/** A UTF-16 unit counts as two bytes, its maximum. */
 const MAX_BYTES_PER_GENERATION = 32 * 1024 * 1024;
 const KEPT_MS = 15 * 60_000;
 
 interface Entry {
   answer: Promise<string>;
-  /** Milliseconds of the monotonic clock; while the work is under way there is none. */
+  /** Milliseconds of the monotonic clock; `undefined` while the work runs. */
   doneAt: number | undefined;
-  /** Of the key and, once it is there, of the answer. */
+  /** Size of the key and, once known, of the answer. */
   bytes: number;
 }
 
@@ -28,21 +28,21 @@ class Generation {
 }
 
 /**
- * Bounded in count, bytes and time; a request under way is never forgotten. It holds two generations: when the younger is
- * full, the elder is forgotten as a whole, which costs nothing for each answer.
+ * A cache bounded in count, bytes and time; requests in progress are never evicted. It has two generations: when the
+ * younger is full, the older is evicted as a whole, so eviction costs nothing per answer.
  */
 export class AnswerMemory {
   #young = new Generation();
   #old = new Generation();
 
-  /** Bytes of the keys and answers that are remembered. */
+  /** Bytes of the cached keys and answers. */
   get bytes(): number {
     return this.#young.bytes + this.#old.bytes;
   }
 
   /**
-   * The answer under a key: the remembered one, or the work's.
-   * @returns undefined when so much work is under way that nothing more can be remembered; then nothing is done
+   * The cached answer of a key, or else the result of `work`.
+   * @returns undefined, without running `work`, when too much work is in progress to remember more
    */
   async once(key: string, work: () => Promise<string>): Promise<string | undefined> {
     const known = this.#young.entries.get(key) ?? this.#old.entries.get(key);

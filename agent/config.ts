@@ -1,6 +1,6 @@
 /** What the agent reads from its environment: every variable, its meaning, its default. */
 import { z } from "zod";
-import { hostnameOf, hostnameOfUrl, isLoopbackHost, parsedUrl } from "./host-names.ts";
+import { hostnameOf, hostnameOfUrl, isLoopbackHost, parseUrl } from "./host-names.ts";
 
 const port = wholeNumber(0, 65_535);
 const milliseconds = wholeNumber(1, 3_600_000);
@@ -16,9 +16,9 @@ const httpUrl = z
   })
   .transform((url) => url.replace(/(?<!\/)\/+$/, ""));
 
-function wholeNumber(least: number, most: number) {
-  const error = `must be a whole number from ${least} to ${most}`;
-  return z.coerce.number(error).int(error).min(least, error).max(most, error);
+function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(error).int(error).min(min, error).max(max, error);
 }
 
 /** A list in one variable, separated by commas or spaces. */
@@ -211,7 +211,7 @@ function isHostPattern(text: string): boolean {
 
 /** An origin as browsers write it: scheme, host and, where it is not the scheme's own, port. */
 function isOrigin(text: string): boolean {
-  const url = parsedUrl(text);
+  const url = parseUrl(text);
   return (
     url !== undefined && url.host !== "" && !url.host.includes("*") && text === `${url.protocol}//${url.host}`
   );

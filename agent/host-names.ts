@@ -10,7 +10,7 @@ LOOPBACK.addAddress("::1", "ipv6");
  * @returns undefined when it is none
  */
 export function hostnameOf(authority: string): string | undefined {
-  const url = parsedUrl(`http://${authority}`);
+  const url = parseUrl(`http://${authority}`);
   if (url === undefined || url.username !== "" || url.pathname !== "/" || url.search !== "") return undefined;
   return hostnameOfUrl(url);
 }
@@ -20,7 +20,7 @@ export function hostnameOfUrl({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }
 
-export function parsedUrl(text: string, base?: string): URL | undefined {
+export function parseUrl(text: string, base?: string): URL | undefined {
   return URL.canParse(text, base) ? new URL(text, base) : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** An HTTP server in which nothing lasts for ever: reading a request, an idle connection, a refused upgrade, the end. */
+/** An HTTP server with a time limit on everything: reading a request, idle connections, refused upgrades, closing. */
 import { createServer, IncomingMessage, type RequestListener, STATUS_CODES } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -26,7 +26,7 @@ export const DEFAULT_LIMITS: HttpServerLimits = {
 const CHECKS_PER_TIMEOUT = 5;
 const REFUSED_UPGRADE_TIMEOUT_MS = 2_000;
 
-/** The upgrades a server serves; every other is ignored, as RFC 9110 has it, and its request answered as it stands. */
+/** The upgrades a server serves. It ignores others, as RFC 9110 allows, and answers their requests without upgrading. */
 export interface Upgrades {
   isServed(request: IncomingMessage): boolean;
   serve(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -108,9 +108,9 @@ export class HttpServer {
 const OFFERED = Symbol("offered");
 
 /**
- * The class of a server's requests. Node takes every request with `Upgrade` for an upgrade once there is a listener for
- * one, HTTP/2 over plain http (`h2c`) included; it asks the request itself, whose `upgrade` therefore says what is
- * served. Node 24.9 has `shouldUpgradeCallback` for this.
+ * The class of a server's requests. Once there is an `upgrade` listener, Node treats every request with an `Upgrade`
+ * header as an upgrade, including HTTP/2 over plain HTTP (`h2c`). It reads the request's `upgrade` property, which this
+ * class overrides to accept only what is served. Node 24.9 has `shouldUpgradeCallback` for this.
  */
 function requestClass(isServed: (request: IncomingMessage) => boolean): typeof IncomingMessage {
   return class extends IncomingMessage {
@@ -127,14 +127,14 @@ function requestClass(isServed: (request: IncomingMessage) => boolean): typeof I
   };
 }
 
-/** Refuses an upgrade over its bare socket, which is gone soon afterwards whatever the client does. */
+/** Refuses an upgrade on its bare socket, and closes that soon afterwards whatever the client does. */
 export function refuseUpgrade(socket: Duplex, { status, message }: Refusal): void {
   const body = `${JSON.stringify({ error: message })}\n`;
-  // A fixed time: a timeout of the socket would begin anew with each byte that drips in.
+  // A fixed time limit: a socket timeout would restart with every byte.
   const timer = setTimeout(() => socket.destroy(), REFUSED_UPGRADE_TIMEOUT_MS);
   timer.unref();
   socket.once("close", () => clearTimeout(timer));
-  // What the client sent is read and thrown away: unread, it would keep the end of the connection from being seen.
+  // Discard what the client sends: unread data would hide the end of the connection.
   socket.resume();
   socket.end(
     [

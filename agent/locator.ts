@@ -7,7 +7,7 @@ import { messageOf } from "./log.ts";
 const FOLDER = ".offhook";
 
 /**
- * Writes the file; an agent that cannot is logged, and works all the same.
+ * Writes the file; a failure is logged and does not stop the agent.
  * @returns removes it again, unless another agent has written it since
  */
 export async function writeLocator(url: string, log: Logger): Promise<() => Promise<void>> {

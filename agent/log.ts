@@ -1,10 +1,7 @@
 /** The agent's log: one pino logger, JSON lines on stdout, secrets masked. */
 import { type Logger, pino } from "pino";
 
-/**
- * Members that are masked should anybody log them. Named one by one: a pattern such as `*.token` costs ten times what
- * the line itself does.
- */
+/** Members to mask in every line. Named one by one, because a pattern such as `*.token` costs ten times the line itself. */
 const SECRET_MEMBERS = [
   "authorization",
   "headers.authorization",
@@ -19,12 +16,12 @@ const SECRET_MEMBERS = [
   "websocketCallUrl",
 ];
 
-/** Lines that may wait for a slow reader of stdout; what is beyond is lost rather than kept in memory. */
+/** Maximum buffer for a slow reader of stdout; further lines are lost. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 const MAX_FIRST_TIMES = 32;
 
-/** Makes the process's logger. It writes beside the event loop: a slow reader of stdout must not hold up any call's audio. */
+/** Creates the process's logger. It writes asynchronously, so that a slow reader of stdout does not delay audio. */
 export function createLog(level: string): Logger {
   return pino(
     {
@@ -51,7 +48,7 @@ export function safeText(
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }
 
-/** What went wrong, in words, whatever was thrown. */
+/** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") {
     return error.errors.map(messageOf).join("; ");
@@ -59,11 +56,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Remembers what was logged already, for lines that anybody could otherwise fill the log with. */
+/** Limits lines that a client could flood the log with: each is logged once. */
 export class FirstTimes {
   readonly #seen = new Set<string>();
 
-  /** Whether this is the first time; beyond 32 different things nothing is. */
+  /** Whether `what` is new; false for everything after 32 different values. */
   isFirst(what: string): boolean {
     if (this.#seen.has(what) || this.#seen.size >= MAX_FIRST_TIMES) return false;
     this.#seen.add(what);

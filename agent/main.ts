@@ -18,10 +18,10 @@ It takes no options: its settings are variables, of the environment or of .env. 
 ${linesOf(environmentVariables)}`;
 
 const ENVIRONMENT_FILE = ".env";
-/** Ctrl-C reaches the whole process group, and npm passes it on as well: so soon after the first it is the same one. */
+/** Ctrl-C reaches the whole process group, and npm forwards it too: a second signal within this time is the same one. */
 const SAME_SIGNAL_MS = 500;
 
-/** Names with commas between, in lines that fit most terminals. */
+/** Joins names with commas into lines that fit most terminals. */
 function linesOf(names: readonly string[]): string {
   const lines: string[] = [];
   for (const name of names) {

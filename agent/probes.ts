@@ -1,4 +1,4 @@
-/** What operators ask: is it alive, may it get calls, what does it measure. And the answer to those who ask in vain. */
+/** The routes for operators (liveness, readiness, metrics), and the answers to unknown routes and failed requests. */
 import express, { type ErrorRequestHandler, type Router } from "express";
 import type { Logger } from "pino";
 import type { CallRegister } from "./call/call-register.ts";
@@ -6,7 +6,7 @@ import { messageOf, safeText } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import { isWebSocket } from "./voice-endpoint.ts";
 
-/** `/healthz`, `/readyz` (503 while shutting down) and `/metrics`; and how to use `/voice`, for those who come without. */
+/** `/healthz`, `/readyz` (503 while shutting down), `/metrics`, and a hint for requests of `/voice` without a WebSocket. */
 export function probes(calls: CallRegister, metrics: AgentMetrics): Router {
   const router = express.Router();
   router.get("/healthz", (_request, response) => {
@@ -25,14 +25,14 @@ export function probes(calls: CallRegister, metrics: AgentMetrics): Router {
   return router;
 }
 
-/** What the agent serves, as those are told who ask for something else. */
+/** The agent's routes, as listed in the answer to an unknown one. */
 export const ROUTES = ["WebSocket /voice", "POST /tool", "GET /healthz", "GET /readyz", "GET /metrics"];
 
 /**
- * Every other request, and requests that fail: told what there is, nothing of the inside.
- * @param routes what there is
+ * Answers unknown routes with the list of routes, and failed requests without internal details.
+ * @param routes the routes to list
  */
-export function elsewhere(routes: readonly string[], metrics: AgentMetrics, log: Logger): Router {
+export function notFound(routes: readonly string[], metrics: AgentMetrics, log: Logger): Router {
   const router = express.Router();
   router.use((request, response) => {
     if (isWebSocket(request)) {

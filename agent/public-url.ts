@@ -1,7 +1,6 @@
 /**
- * The address at which the voice runtime reaches this agent. In this order: `PUBLIC_BASE_URL`; the agent's own address
- * when the runtime is on this machine (a twin), since it needs no way in from outside; a tunnel, opened on the first
- * call and shared by all.
+ * The address at which the voice runtime reaches this agent. In this order: `PUBLIC_BASE_URL`; the agent's own address if
+ * the runtime runs on this machine (a twin); a tunnel, opened on the first call and shared by all.
  */
 import type { Logger } from "pino";
 import { type Config, isLoopback } from "./config.ts";
@@ -13,20 +12,20 @@ import { type OpenTunnel, type Tunnel, TunnelServerBusy } from "./tunnel/tunnel.
 
 const ATTEMPTS = 4;
 const FIRST_PAUSE_MS = 500;
-/** A server that is too busy is waited for at most so long by a call that is being set up. */
+/** Maximum `Retry-After` that a call in set-up waits for. */
 const MAX_PATIENCE_MS = 5_000;
-/** A server that is too busy and does not say for how long is left alone for this time. */
+/** Back-off from a busy server that sends no `Retry-After`. */
 const DEFAULT_REST_MS = 30_000;
 const MAX_REST_MS = 600_000;
-/** A tunnel that lives shorter failed. */
+/** A tunnel that lives shorter than this counts as failed. */
 const SHORT_LIFE_MS = 60_000;
-/** Tunnels in a row that lived short and were opened again without being asked for. */
+/** Maximum consecutive short-lived tunnels that are reopened unasked. */
 const MAX_SHORT_LIVES = 8;
 
 export interface PublicUrl {
   /**
    * The base address, without a slash at the end.
-   * @param signal gives up waiting; a tunnel being opened is for all calls and goes on
+   * @param signal gives up waiting; the tunnel, which is for all calls, is opened nevertheless
    * @throws Error saying why there is no address
    */
   get(signal: AbortSignal): Promise<string>;
@@ -37,7 +36,7 @@ export interface PublicUrlParts {
   log: Logger;
   /** Where the agent listens, once it does. */
   ownUrl(): string;
-  /** Starts the server that has `/tool` and nothing else, for what comes through a tunnel; answers its address. */
+  /** Starts the server for the tunnel, which has only `/tool`. @returns its address */
   openToolServer(): Promise<string>;
 }
 
@@ -71,7 +70,7 @@ function fixedUrl(url: () => string): PublicUrl {
 
 export interface TunnelUrlOptions {
   log: Logger;
-  /** What must not be in any message. */
+  /** Texts to mask in every message. */
   secrets: readonly string[];
   attempts: number;
   /** Pause after the first failed attempt; each further one is twice as long. */
@@ -84,8 +83,8 @@ export class TunnelUrl implements PublicUrl {
   readonly #options: TunnelUrlOptions;
   readonly #closing = new AbortController();
   #opening: Promise<Tunnel> | undefined;
-  /** Why the server is left alone, and until when, in milliseconds of the monotonic clock. */
-  #rest: { reason: string; until: number } | undefined;
+  /** The current back-off; `until` in milliseconds of the monotonic clock. */
+  #backOffState: { reason: string; until: number } | undefined;
   #shortLives = 0;
 
   constructor(open: OpenTunnel, options: TunnelUrlOptions) {
@@ -106,7 +105,7 @@ export class TunnelUrl implements PublicUrl {
 
   /** The open tunnel, the one being opened, or a new one. */
   #shared(): Promise<Tunnel> {
-    if (this.#opening === undefined) this.#share(this.#openPatiently());
+    if (this.#opening === undefined) this.#share(this.#openWithRetries());
     return this.#opening ?? Promise.reject(new Error("the tunnel is closed"));
   }
 
@@ -136,15 +135,15 @@ export class TunnelUrl implements PublicUrl {
     }
     log.warn({ reason }, "the tunnel died; it is opened again");
     const pauseMs = this.#shortLives <= 1 ? 0 : firstPauseMs * 2 ** (this.#shortLives - 2);
-    this.#share(pause(pauseMs, this.#closing.signal).then(() => this.#openPatiently()));
+    this.#share(pause(pauseMs, this.#closing.signal).then(() => this.#openWithRetries()));
     this.#opening?.catch((error) => {
       log.error({ reason: this.#safe(messageOf(error)) }, "the tunnel cannot be opened again");
     });
   }
 
-  async #openPatiently(): Promise<Tunnel> {
+  async #openWithRetries(): Promise<Tunnel> {
     const { attempts, firstPauseMs, log } = this.#options;
-    this.#throwWhileResting();
+    this.#throwWhileBackingOff();
     for (let attempt = 1; ; attempt += 1) {
       try {
         this.#closing.signal.throwIfAborted();
@@ -155,7 +154,7 @@ export class TunnelUrl implements PublicUrl {
         const reason = this.#safe(messageOf(error));
         const askedMs = (error instanceof TunnelServerBusy && error.retryAfterMs) || 0;
         if (attempt >= attempts || askedMs > MAX_PATIENCE_MS || this.#closing.signal.aborted) {
-          if (error instanceof TunnelServerBusy) this.#restFor(error.retryAfterMs, reason);
+          if (error instanceof TunnelServerBusy) this.#backOff(error.retryAfterMs, reason);
           throw new Error(
             `no tunnel after ${attempt} attempts: ${reason}; set PUBLIC_BASE_URL to do without`,
           );
@@ -166,17 +165,17 @@ export class TunnelUrl implements PublicUrl {
     }
   }
 
-  /** A busy server is not asked again by each call. */
-  #restFor(durationMs: number | undefined, reason: string): void {
+  /** Starts a back-off, so that calls do not keep asking a busy server. */
+  #backOff(durationMs: number | undefined, reason: string): void {
     const restMs = Math.min(durationMs ?? DEFAULT_REST_MS, MAX_REST_MS);
-    this.#rest = { reason, until: performance.now() + restMs };
+    this.#backOffState = { reason, until: performance.now() + restMs };
   }
 
-  #throwWhileResting(): void {
-    const restMs = (this.#rest?.until ?? 0) - performance.now();
-    if (this.#rest === undefined || restMs <= 0) return;
+  #throwWhileBackingOff(): void {
+    const restMs = (this.#backOffState?.until ?? 0) - performance.now();
+    if (this.#backOffState === undefined || restMs <= 0) return;
     throw new Error(
-      `no tunnel: ${this.#rest.reason}; it is asked again in ${Math.ceil(restMs / 1000)} s; set PUBLIC_BASE_URL to do without`,
+      `no tunnel: ${this.#backOffState.reason}; it is asked again in ${Math.ceil(restMs / 1000)} s; set PUBLIC_BASE_URL to do without`,
     );
   }
 

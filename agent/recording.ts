@@ -1,6 +1,6 @@
 /**
- * The recording of one call: a stereo WAV (caller left, agent right) and a JSON timeline beside it. Both voices are
- * written as they come, each to a file of its own with silence where nothing came, and joined when the call is over.
+ * The recording of one call: a stereo WAV (caller left, agent right) and a JSON timeline. Each voice is streamed to its
+ * own file, with gaps filled by silence; both files are joined after the call.
  */
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
@@ -11,9 +11,9 @@ import { toJsonLine } from "./json.ts";
 import { messageOf } from "./log.ts";
 import { BYTES_PER_SAMPLE, bytesOf, SAMPLE_RATE } from "./pcm.ts";
 
-/** Later than this counts as a gap; less is the network's unsteadiness, and filling it would tear the sound. */
+/** Longer pauses are gaps to fill with silence; shorter ones are network jitter, and filling them would tear the sound. */
 const GAP_BYTES = bytesOf(200);
-/** Audio a slow disk may leave in memory, for each voice; what is beyond it becomes silence. */
+/** Maximum audio per voice buffered for a slow disk; the rest becomes silence. */
 const MAX_UNWRITTEN_BYTES = 2 * 1024 * 1024;
 /** Longest timeline, as JSON; later events are left out. */
 const MAX_TIMELINE_CHARACTERS = 4 * 1024 * 1024;
@@ -58,7 +58,7 @@ export function startRecording(
   const agent = new VoiceFile(`${base}.agent.pcm`, ready, fail);
   const wallBytes = () => bytesOf(clock() - start);
 
-  /** The call's time, in bytes of one voice: the clock's, or the caller's own where a call runs faster than it. */
+  /** The call's time, in bytes of one voice: wall time, or the caller's audio where a call is faster than that. */
   const now = () => Math.max(wallBytes(), caller.lengthBytes);
 
   async function write(): Promise<void> {
@@ -98,7 +98,7 @@ export function startRecording(
   };
 }
 
-/** One voice on disk; its length is its place in the call's time. */
+/** One voice on disk; its length is its position in the call's time. */
 class VoiceFile {
   readonly path: string;
   readonly #stream: Promise<WriteStream | undefined>;
@@ -123,12 +123,12 @@ class VoiceFile {
     return this.#lengthBytes;
   }
 
-  /** Audio the disk was too slow for. */
+  /** Audio lost to a slow disk. */
   get lostBytes(): number {
     return this.#lostBytes;
   }
 
-  /** Puts samples that arrive at a time of the call behind what is there; a gap before them becomes silence. */
+  /** Appends samples that arrived at `atBytes` of the call's time; fills a gap before them with silence. */
   add(samples: Buffer, atBytes: number): void {
     if ((this.#open?.writableLength ?? this.#lengthBytes) > MAX_UNWRITTEN_BYTES) {
       this.#lostBytes += samples.length;

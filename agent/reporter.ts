@@ -1,6 +1,6 @@
 /**
- * Tells the simulation engine what the agent's tools did, so that it shows in the trace. Fire and forget: nobody waits
- * for it, and each loss is one warning, with the tool's name and the tool call's id, and one count.
+ * Reports the agent's tool calls to the simulation engine, for its trace. Fire and forget: no call waits for a report, and
+ * each lost one is logged with the tool's name and the tool call's id, and counted.
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
@@ -26,7 +26,7 @@ export interface ToolTags {
 interface ToolCallReport {
   simulationId: string | undefined;
   name: string;
-  /** How the log names the call: the caller's words, an invented name among them, are no business of the log. */
+  /** How the log names the call; `name` may be made up by the model and contain the caller's words. */
   tags: ToolTags;
   /** The arguments as the model gave them. */
   arguments: unknown;
@@ -37,13 +37,13 @@ interface ToolCallReport {
 export interface Reporter {
   /** Sends `agent_tool_call`; does nothing without a simulation. Never throws, never waits. */
   toolCall(report: ToolCallReport, log: Logger): void;
-  /** Waits for what is under way, at most the report timeout. */
+  /** Waits for reports in progress, at most the report timeout. */
   close(): Promise<void>;
 }
 
 /**
  * @param engineUrl base address of the engine, without a slash at the end
- * @param maxInFlight events that may be under way at once; one more is lost
+ * @param maxInFlight maximum events in progress; further ones are lost
  */
 export function createReporter(engineUrl: string, metrics: AgentMetrics, maxInFlight: number): Reporter {
   const inFlight = new Set<Promise<unknown>>();

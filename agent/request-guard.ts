@@ -8,7 +8,7 @@ import { isIP } from "node:net";
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import { hostnameOf, hostnameOfUrl, isLoopbackHost, parsedUrl } from "./host-names.ts";
+import { hostnameOf, hostnameOfUrl, isLoopbackHost, parseUrl } from "./host-names.ts";
 import { FirstTimes, safeText } from "./log.ts";
 
 /** Why a request is refused. */
@@ -28,7 +28,7 @@ const MAX_SHOWN_CHARACTERS = 120;
 export type GuardConfig = Pick<Config, "host" | "publicBaseUrl" | "allowedHosts" | "allowedOrigins">;
 
 export class RequestGuard {
-  /** Names that are the agent's own without further saying. */
+  /** The agent's own names, which need no configuration. */
   readonly #ownHosts: ReadonlySet<string>;
   readonly #allowedHosts: readonly string[];
   readonly #allowedOrigins: ReadonlySet<string>;
@@ -43,12 +43,12 @@ export class RequestGuard {
     this.#log = log;
   }
 
-  /** Refuses a request for a host that is not this agent, or of a page that may not use it. */
+  /** Refuses a request with a foreign `Host`, or from a page of a foreign origin. */
   refusalOf(request: IncomingMessage): Refusal | undefined {
     return this.#foreignHost(request) ?? this.foreignOrigin(request);
   }
 
-  /** Refuses a request of a page that may not use the agent. */
+  /** Refuses a request from a page of a foreign origin. */
   foreignOrigin({ headers }: IncomingMessage): Refusal | undefined {
     const { origin } = headers;
     if (origin === undefined || this.#isAllowedOrigin(origin, headers.host)) return undefined;
@@ -63,12 +63,12 @@ export class RequestGuard {
     return { status: 403, reason: "foreign_origin", message };
   }
 
-  /** HTTP/1.0 knows requests without `Host`; no browser sends them. */
+  /** Accepts requests without `Host`, which are HTTP/1.0 and never from a browser. */
   #foreignHost({ headers: { host } }: IncomingMessage): Refusal | undefined {
     if (host === undefined) return undefined;
     const hostname = hostnameOf(host);
     if (this.#isOwnHost(hostname)) return undefined;
-    // As ALLOWED_HOSTS takes it: without port.
+    // Without port, as in ALLOWED_HOSTS.
     const shown = safeText(hostname ?? host, [], MAX_SHOWN_CHARACTERS);
     if (this.#logged.isFirst(`host ${shown}`)) {
       this.#log.warn(
@@ -82,7 +82,7 @@ export class RequestGuard {
     return { status: 403, reason: "foreign_host", message };
   }
 
-  /** Rebinding needs a name: an address leads where it says. */
+  /** Accepts IP addresses, because DNS rebinding needs a name. */
   #isOwnHost(hostname: string | undefined): boolean {
     if (this.#allowedHosts.includes(ANY)) return true;
     if (hostname === undefined || hostname === "") return false;
@@ -97,20 +97,20 @@ export class RequestGuard {
     return this.#ownHosts.has(hostname) || this.#allowedHosts.some(isAllowed);
   }
 
-  /** `null`, the origin of sandboxed frames and of files, can be any page's: it is foreign unless it is in the list. */
+  /** `null`, the origin of sandboxed frames and files, can be any page's, so it must be in the list. */
   #isAllowedOrigin(origin: string, host: string | undefined): boolean {
     if (this.#allowedOrigins.has(ANY) || this.#allowedOrigins.has(origin.toLowerCase())) return true;
-    const url = parsedUrl(origin);
+    const url = parseUrl(origin);
     if (url?.protocol !== "http:" && url?.protocol !== "https:") return false;
     const hostname = hostnameOfUrl(url);
-    // The request's own host has passed already, or is the tunnel's.
+    // `Host` was checked before, or belongs to the tunnel.
     const sameHost = host !== undefined && hostname === hostnameOf(host);
     return isLoopbackHost(hostname) || this.#isNamed(hostname) || sameHost;
   }
 }
 
-/** Answers a request that is refused, and lets every other pass. */
-export function refusing(
+/** Middleware that answers refused requests and passes on all others. */
+export function refuseRequests(
   refusalOf: (request: IncomingMessage) => Refusal | undefined,
   onRefused: (reason: string) => void,
 ): RequestHandler {

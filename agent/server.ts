@@ -14,26 +14,26 @@ import { pause, withDeadline } from "./deadline.ts";
 import { DEFAULT_LIMITS, HttpServer } from "./http-server.ts";
 import { FirstTimes, messageOf } from "./log.ts";
 import { AgentMetrics } from "./metrics.ts";
-import { elsewhere, probes, ROUTES } from "./probes.ts";
+import { notFound, probes, ROUTES } from "./probes.ts";
 import { publicUrlFor } from "./public-url.ts";
 import { startRecording } from "./recording.ts";
 import { createReporter } from "./reporter.ts";
-import { RequestGuard, refusing } from "./request-guard.ts";
+import { RequestGuard, refuseRequests } from "./request-guard.ts";
 import { readToolEnvironments } from "./tool-environment.ts";
 import { currentToolRun, ToolRunner, withoutWordsOf } from "./tool-runner.ts";
 import { CALL_HEADER, SECRET_HEADER, SIMULATION_HEADER, toolWebhook } from "./tool-webhook.ts";
 import { type VoiceConnection, voiceEndpoint } from "./voice-endpoint.ts";
 
-/** The runtime waits this much longer for a tool webhook than the slowest tool may take. */
+/** Margin of the runtime's webhook timeout over the slowest tool. */
 const WEBHOOK_MARGIN_SECONDS = 5;
-/** Connections besides those of callers: tool webhooks, probes, and what is being refused. */
+/** Maximum connections besides those of callers: tool webhooks, probes, refused requests. */
 const MAX_OTHER_CONNECTIONS = 512;
-/** How long a connection may be silent beyond the slowest tool. */
+/** Margin of the idle timeout over the slowest tool. */
 const IDLE_MARGIN_MS = 60_000;
-/** Longest end of a call, and of everything else, after the time that running calls are given. */
+/** Time limits for tearing down calls, and for closing everything else, after the drain time. */
 const TEAR_DOWN_TIMEOUT_MS = 20_000;
 const CLOSE_TIMEOUT_MS = 5_000;
-/** How long a stopping agent tries to end what is still open at the runtime: after its calls, or in a hurry with them. */
+/** Time a stopping agent has to end open calls at the runtime: after its own calls, or together with them in a hurry. */
 const END_CALLS_TIMEOUT_MS = 10_000;
 const HURRIED_END_CALLS_TIMEOUT_MS = 5_000;
 
@@ -52,14 +52,14 @@ export interface RunningAgent {
   readonly activeCalls: number;
   /** Connections of callers and other clients at the moment. */
   readonly connections: number;
-  /** Resolves as soon as there is no call, nor one that is still to be ended at the runtime. */
+  /** Resolves as soon as there is no call here and none left to end at the runtime. */
   idle(): Promise<void>;
   /**
    * Takes no new calls, lets running ones finish within the drain timeout, ends the rest, closes everything. Until then
    * it listens, and `/readyz` says 503.
    */
   stop(): Promise<void>;
-  /** Ends the calls that still run, here and within seconds at the runtime: `stop` waits for them no longer. */
+  /** Ends the running calls, here and within seconds at the runtime, so that `stop` need not wait for them. */
   endCalls(): void;
   /**
    * Logs and counts an error that no code caught, as that of the tool whose run it comes from. To be called by the
@@ -128,21 +128,21 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
   };
   const server = new HttpServer({
     handle: application(
-      refusing((request) => guard.refusalOf(request), countRefused),
+      refuseRequests((request) => guard.refusalOf(request), countRefused),
       toolRoute,
       probes(calls, metrics),
-      elsewhere(ROUTES, metrics, log),
+      notFound(ROUTES, metrics, log),
     ),
     upgrades: voiceEndpoint({ config, guard, calls, metrics, log, take }),
     limits,
     onDropped,
   });
-  // A tunnel leads to a server of its own, so that nothing else is reachable from outside whatever its requests say.
+  // The tunnel leads to a separate server, so that nothing else is reachable from outside.
   const toolServer = new HttpServer({
     handle: application(
-      refusing((request) => guard.foreignOrigin(request), countRefused),
+      refuseRequests((request) => guard.foreignOrigin(request), countRefused),
       toolRoute,
-      elsewhere(["POST /tool"], metrics, log),
+      notFound(["POST /tool"], metrics, log),
     ),
     limits: { ...limits, maxConnections: MAX_OTHER_CONNECTIONS },
     onDropped,
@@ -207,7 +207,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     await endWithin(CLOSE_TIMEOUT_MS, "reports and the database", reporter.close(), database.close());
     runtime.close();
   }
-  /** What hangs does not keep the agent from ending. */
+  /** Waits for parts to end, within a time limit, so that a hanging part does not keep the agent running. */
   async function endWithin(timeoutMs: number, what: string, ...ends: Promise<void>[]): Promise<void> {
     try {
       await withDeadline(new AbortController().signal, timeoutMs, () => Promise.all(ends));
@@ -249,7 +249,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
   };
 }
 
-/** @param handlers asked in their order */
+/** @param handlers tried in this order */
 function application(...handlers: RequestHandler[]): Express {
   return express()
     .disable("x-powered-by")

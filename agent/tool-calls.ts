@@ -1,6 +1,6 @@
 /**
- * Reads the body of a tool webhook. Every shape of a call that the runtime sends or documents is taken; whatever is
- * wrong with one stays with that one, because the answer has an entry for each.
+ * Reads the body of a tool webhook. Accepts every shape of a call that the runtime sends or documents; a malformed call
+ * does not affect the others, because the answer has an entry for each.
  * https://docs.vapi.ai/tools/custom-tools
  */
 import { z } from "zod";
@@ -60,11 +60,11 @@ function readItem(item: unknown): RequestedCall {
   return {
     id: fields.id ?? fields.toolCallId ?? "",
     name: fields.function?.name ?? fields.name ?? "",
-    arguments: typeof given === "string" ? parsedOrAsIs(given) : given,
+    arguments: typeof given === "string" ? parseIfJson(given) : given,
   };
 }
 
-function parsedOrAsIs(json: string): unknown {
+function parseIfJson(json: string): unknown {
   if (json.trim() === "") return {};
   try {
     return JSON.parse(json);

@@ -6,14 +6,14 @@ import type { Tool } from "../tools/tool.ts";
 /** The variables a tool declared. @throws Error naming each that is missing or wrong, never its value */
 export type ToolEnvironments = (tool: Tool) => Record<string, unknown>;
 
-/** Reads them once; a tool that lacks one is warned about now and fails when it is called. */
+/** Reads the variables once. A tool that lacks one is warned about now and fails when called. */
 export function readToolEnvironments(
   tools: ToolRegistry,
   env: Readonly<Record<string, string | undefined>>,
   log: Logger,
 ): ToolEnvironments {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  // What the tool's schema says itself comes first.
+  // The schema's own messages take precedence.
   const error = ({ input }: { input?: unknown }) => (input === undefined ? "not set" : undefined);
   const readings = new Map(
     tools.all().map((tool) => [tool.name, tool.environment?.safeParse(present, { error })]),

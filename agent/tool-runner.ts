@@ -1,4 +1,4 @@
-/** The single point where tool calls are dispatched: arguments checked, tool run within its time, outcome reported. */
+/** Dispatches every tool call: validates its arguments, runs the tool within its time limit, reports the outcome. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Logger } from "pino";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -14,7 +14,7 @@ import type { ToolEnvironments } from "./tool-environment.ts";
 const MAX_RESULT_CHARACTERS = 256 * 1024;
 
 const MAX_REASON_CHARACTERS = 300;
-/** Shorter arguments are in every message by chance. */
+/** Shorter arguments occur in any message by chance. */
 const MIN_WORD_CHARACTERS = 3;
 
 /** The phone call a tool runs for, as far as it is known. */
@@ -37,7 +37,7 @@ export interface ToolRunnerParts {
   defaultTimeoutMs: number;
 }
 
-/** A run of a tool, for an error that escapes it. */
+/** A run of a tool, to attribute errors that escape it. */
 export interface ToolRun {
   tags: ToolTags;
   arguments: unknown;
@@ -46,7 +46,7 @@ export interface ToolRun {
 
 const runs = new AsyncLocalStorage<ToolRun>();
 
-/** The run whose code, or what it started, is executed at the moment: of a stray error, the one it comes from. */
+/** The run whose code (or a continuation of it) is executing; attributes a stray error to its tool. */
 export function currentToolRun(): ToolRun | undefined {
   return runs.getStore();
 }
@@ -147,7 +147,7 @@ export class ToolRunner {
   }
 }
 
-/** Lines that name the tool call; lighter than a child logger, of which there would be one for each tool call. */
+/** A log that tags its lines with the tool call; cheaper than a child logger per tool call. */
 function toolLog(tags: ToolTags, log: Logger): ToolLog {
   return {
     info: (details, message) => log.info({ ...tags, ...details }, message),
@@ -155,12 +155,12 @@ function toolLog(tags: ToolTags, log: Logger): ToolLog {
   };
 }
 
-/** An error's text for the log, without what the caller said: it stands in the arguments, and errors quote them. */
+/** An error's text for the log, without the caller's words, which are in the arguments that errors quote. */
 export function withoutWordsOf(args: unknown, text: string): string {
   return safeText(text, wordsOf(args), MAX_REASON_CHARACTERS, "[argument]");
 }
 
-/** The values among the arguments, the longest first: a shorter one may be a part of it. */
+/** The argument values, longest first, because a shorter one may be part of a longer one. */
 function wordsOf(args: unknown): string[] {
   const words: string[] = [];
   JSON.stringify(args, (_name, value: unknown) => {
@@ -170,7 +170,7 @@ function wordsOf(args: unknown): string[] {
   return words.filter((word) => word.length >= MIN_WORD_CHARACTERS).sort((a, b) => b.length - a.length);
 }
 
-/** An error, as the model is told. */
+/** An error as JSON for the model. */
 export function errorLine(message: string): string {
   return toJsonLine({ error: message });
 }

@@ -1,5 +1,5 @@
 /**
- * `POST /tool`: the runtime's tool calls. Always 200 and one entry for each call, in order, because the runtime drops
+ * `POST /tool`: the runtime's tool calls. Always answers 200 with one entry per call, in order, because the runtime drops
  * every other answer without telling the model. https://docs.vapi.ai/tools/custom-tools-troubleshooting
  */
 import { timingSafeEqual } from "node:crypto";
@@ -46,7 +46,7 @@ interface ToolResult {
 export function toolWebhook(parts: ToolWebhookParts): Router {
   const router = express.Router();
   const answers = new AnswerMemory();
-  const isSecret = sameAs(parts.secret);
+  const isSecret = secretMatcher(parts.secret);
   const logged = new FirstTimes();
 
   /** Whoever reaches the webhook can cause these lines, so each is logged once; the metric counts them all. */
@@ -94,7 +94,7 @@ export function toolWebhook(parts: ToolWebhookParts): Router {
   return router;
 }
 
-/** Written at once: an entity tag and the negotiation of `response.json` cost more than the answer, and nobody asks for them. */
+/** Writes the answer directly: the ETag and content negotiation of `response.json` cost more than the answer itself. */
 function send(response: Response, results: ToolResult[]): void {
   const body = JSON.stringify({ results });
   response.writeHead(200, {
@@ -115,8 +115,8 @@ function unreadableBody(refuse: (reason: string, message: string) => void): Erro
   };
 }
 
-/** Compares without telling by its time how much of a guess is right; only the length can be told, which is no secret. */
-function sameAs(secret: string): (guess: string) => boolean {
+/** Compares in constant time; only the length, which is no secret, can leak. */
+function secretMatcher(secret: string): (guess: string) => boolean {
   const expected = Buffer.from(secret);
   return (guess) => {
     const given = Buffer.from(guess);

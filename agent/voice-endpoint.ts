@@ -6,7 +6,7 @@ import { WebSocketServer } from "ws";
 import type { CallRegister } from "./call/call-register.ts";
 import { CallerChannel, type Framing, framings } from "./call/caller-channel.ts";
 import { type Config, simulationIdSchema } from "./config.ts";
-import { parsedUrl } from "./host-names.ts";
+import { parseUrl } from "./host-names.ts";
 import { refuseUpgrade, type Upgrades } from "./http-server.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { Refusal, RequestGuard } from "./request-guard.ts";
@@ -14,7 +14,7 @@ import type { Refusal, RequestGuard } from "./request-guard.ts";
 /** A minute of audio in one frame is a mistake. */
 const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 
-/** What a request's target is relative to. */
+/** Base for parsing a request's target. */
 const BASE_URL = "http://agent";
 
 /** A caller who was let in. */
@@ -38,7 +38,7 @@ export interface VoiceEndpointParts {
   take(connection: VoiceConnection): void;
 }
 
-/** The upgrades of `/voice`; elsewhere there is none. */
+/** Serves the WebSocket upgrades of `/voice`, and no others. */
 export function voiceEndpoint(parts: VoiceEndpointParts): Upgrades {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -51,7 +51,7 @@ export function voiceEndpoint(parts: VoiceEndpointParts): Upgrades {
     isServed: (request) =>
       request.method === "GET" &&
       isWebSocket(request) &&
-      parsedUrl(request.url ?? "/", BASE_URL)?.pathname === "/voice",
+      parseUrl(request.url ?? "/", BASE_URL)?.pathname === "/voice",
     serve(request, socket, head) {
       socket.on("error", () => socket.destroy());
       const answer = admit(request, parts);

@@ -4,17 +4,18 @@ import { z } from "zod";
 import { defineTool } from "./tool.ts";
 
 const MINUTES = 30;
-/** A half hour that has only begun says nothing yet. */
+/** A half hour with less data than this is left out. */
 const MIN_COVERED_MS = 10 * 60_000;
-/** How often a busy Splunk is asked again, and how long the first wait is; each is twice the one before. */
+/** Attempts at a busy Splunk, and the first wait between them, which doubles each time. */
 const ATTEMPTS = 4;
 const FIRST_WAIT_MS = 200;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Busy, behind a proxy that says so, or not there at all (0). */
 const BUSY: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
-/** How many times more or less than before counts as a change, and how many errors more or less at least. */
-const WORSE = 1.5;
-const FEWEST = 5;
+/** A change is at least this factor … */
+const MIN_FACTOR = 1.5;
+/** … and at least this many errors. */
+const MIN_DIFFERENCE = 5;
 
 const environment = z.object({
   SPLUNK_URL: z.url({
@@ -32,7 +33,7 @@ type Environment = z.output<typeof environment>;
 
 const row = z.object({ _time: z.coerce.date(), events: z.coerce.number(), errors: z.coerce.number() });
 
-/** Of the newest day that the logs hold, so that yesterday's logs can be asked too. */
+/** Counts from the newest event in the logs, not from now, so that older logs work too. */
 export default defineTool({
   name: "error_trend",
   description:
@@ -81,14 +82,14 @@ interface Span {
   errors: number;
 }
 
-/** The last half hour beside those before it; and the first of those that were clearly worse without a break until the last. */
+/** Compares the last half hour with the median of those before it; finds when a worse period began. */
 function trendOf(spans: readonly Span[]) {
   const last = spans.at(-1)?.errors ?? 0;
   const usual = median(spans.slice(0, -1).map(({ errors }) => errors));
   const figures = { last_half_hour: last, usual_half_hour: usual };
-  if (Math.abs(last - usual) < FEWEST) return { trend: "steady", ...figures };
-  if (last * WORSE < usual) return { trend: "better", ...figures };
-  if (last <= usual * WORSE) return { trend: "steady", ...figures };
+  if (Math.abs(last - usual) < MIN_DIFFERENCE) return { trend: "steady", ...figures };
+  if (last * MIN_FACTOR < usual) return { trend: "better", ...figures };
+  if (last <= usual * MIN_FACTOR) return { trend: "steady", ...figures };
   const before = spans.findLastIndex(({ errors }) => errors < usual + (last - usual) / 4);
   return { trend: "worse", ...figures, worse_since: spans[before + 1]?.at };
 }
@@ -98,7 +99,7 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** The time of the day on the day of a moment, or the day before when it has not come yet; both in seconds. */
+/** The latest moment with this time of day that is not after `moment`; both in seconds. */
 function startOf(moment: number, timeOfDay: string): number {
   const [hours = 0, minutes = 0] = timeOfDay.split(":").map(Number);
   const day = moment - (moment % 86_400);
@@ -106,7 +107,7 @@ function startOf(moment: number, timeOfDay: string): number {
   return start <= moment ? start : start - 86_400;
 }
 
-/** The rows of a search; a Splunk that is busy is asked again. @throws what Splunk says of the search */
+/** Runs a search, retrying while Splunk is busy. @returns its rows @throws Error with Splunk's messages */
 async function searchPatiently(
   environment: Environment,
   query: string,

@@ -32,7 +32,7 @@ interface Aggregations {
   errors: { doc_count: number; kinds: { buckets: Kind[] } };
 }
 
-/** The last minutes of what the logs hold, so that yesterday's logs can be asked too. */
+/** Counts from the newest event in the logs, not from now, so that older logs work too. */
 export default defineTool({
   name: "search_logs",
   description:
@@ -52,20 +52,20 @@ export default defineTool({
     const client = clientFor(environment);
     const index = environment.ELASTICSEARCH_INDEX;
     const name = service.trim().toLowerCase();
-    const ofService = { term: { "service.name": name } };
+    const serviceFilter = { term: { "service.name": name } };
     const newest = await client.search<{ "@timestamp": string }>(
-      { index, size: 1, query: ofService, sort: [{ "@timestamp": "desc" }], _source: ["@timestamp"] },
+      { index, size: 1, query: serviceFilter, sort: [{ "@timestamp": "desc" }], _source: ["@timestamp"] },
       { signal },
     );
     const last = newest.hits.hits[0]?._source?.["@timestamp"];
-    if (last === undefined) throw new Error(await unknownService(client, index, name, signal));
+    if (last === undefined) throw new Error(await explainUnknownService(client, index, name, signal));
     const from = new Date(Date.parse(last) - minutes * MINUTE_MS).toISOString();
     const { hits, aggregations } = await client.search<never, Aggregations>(
       {
         index,
         size: 0,
         track_total_hits: true,
-        query: { bool: { filter: [ofService, { range: { "@timestamp": { gte: from, lte: last } } }] } },
+        query: { bool: { filter: [serviceFilter, { range: { "@timestamp": { gte: from, lte: last } } }] } },
         aggs: { errors: { filter: { term: { "log.level": "error" } }, aggs: { kinds } } },
       },
       { signal },
@@ -77,7 +77,7 @@ export default defineTool({
       to: last,
       events: typeof hits.total === "object" ? hits.total.value : hits.total,
       errors: errors?.doc_count ?? 0,
-      kinds: errors?.kinds.buckets.map(ofKind) ?? [],
+      kinds: errors?.kinds.buckets.map(describeKind) ?? [],
     };
   },
 });
@@ -90,7 +90,7 @@ const kinds = {
   },
 };
 
-function ofKind({ key, doc_count, first, example }: Kind) {
+function describeKind({ key, doc_count, first, example }: Kind) {
   const source = example.hits.hits[0]?._source;
   return {
     error: key,
@@ -110,7 +110,7 @@ function clientFor(environment: Readonly<Environment>): Client {
   return client;
 }
 
-async function unknownService(
+async function explainUnknownService(
   client: Client,
   index: string,
   service: string,

@@ -9,7 +9,7 @@ export interface ToolLog {
 
 /** The agent's database (`DATABASE_URL`), pooled and bounded. */
 export interface Database {
-  /** Runs one parameterised statement and answers its rows. @throws the driver's error */
+  /** Runs one parameterised statement. @returns its rows @throws the driver's error */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
 }
 
@@ -21,7 +21,7 @@ export interface ToolContext<Environment = Record<string, unknown>> {
   signal: AbortSignal;
   log: ToolLog;
   database: Database;
-  /** The variables the tool has declared; the same object in every run, so that a client can be kept by it. */
+  /** The variables the tool has declared; the same object in every run, so that a client can be cached by it. */
   environment: Readonly<Environment>;
 }
 
@@ -37,9 +37,9 @@ export interface Tool<
   parameters: Parameters;
   /** Variables of the agent's environment that it needs. A variable that is missing or wrong fails the tool's runs, not the agent. */
   environment?: Environment;
-  /** Longest a run may take; default 15000, below the runtime's own 20 s. */
+  /** Time limit of a run; default 15000, below the runtime's own 20 s. */
   timeoutMs?: number;
-  /** Does the work. Any JSON-like value may be returned; a thrown error is told to the model by its message. */
+  /** Does the work. Returns any JSON-like value; the model gets the message of a thrown error. */
   run(args: z.output<Parameters>, context: ToolContext<z.output<Environment>>): Promise<unknown>;
 }
 

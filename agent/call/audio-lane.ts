@@ -5,29 +5,29 @@ import { BYTES_PER_SAMPLE, SampleAligner } from "../pcm.ts";
 export interface AudioSink {
   /** Bytes handed over that have not left yet. */
   readonly bufferedBytes: number;
-  /** Passes whole samples on. @param sent called once they have left, or cannot leave any more */
+  /** Sends whole samples. @param sent called once they have left, or can no longer leave */
   send(samples: Buffer, sent: () => void): void;
 }
 
 export interface LaneLimits {
-  /** Most audio held before the sink is there; the oldest of the stream is dropped first, what is owed last. */
+  /** Maximum audio queued before the sink is connected. Drops the oldest of the stream first, owed audio last. */
   beforeOpenBytes: number;
-  /** Most audio held for a sink that does not take it; dropped in the same order. */
+  /** Maximum audio queued for a slow sink; dropped in the same order. */
   waitingBytes: number;
-  /** Audio goes to the sink only while it has less than this of its own; what it has cannot be taken back. */
+  /** High-water mark: above this much in the sink's own buffer, which cannot be cleared, audio queues here. */
   highWaterBytes: number;
 }
 
 interface WaitingChunk {
   samples: Buffer;
-  /** Audio of the stream may be dropped or cleared; what is owed survives both. */
+  /** `stream` may be dropped or cleared; `owed` survives `clear` and is dropped last. */
   kind: "stream" | "owed";
 }
 
 /**
- * Moves audio to a sink that may not be there yet and may be slow. While the sink keeps up a chunk costs one comparison
- * and nothing is copied. Otherwise chunks wait here, oldest dropped first when there are too many, and the sink's own
- * `sent` callbacks move them on.
+ * Moves audio to a sink that may not be connected yet and may be slow. While the sink keeps up, a chunk costs one
+ * comparison and no copy. Otherwise chunks queue here, the oldest is dropped on overflow, and the sink's `sent` callbacks
+ * drain the queue.
  */
 export class AudioLane {
   readonly #aligner = new SampleAligner();
@@ -39,7 +39,7 @@ export class AudioLane {
   #dropping = false;
   #droppedBytes = 0;
 
-  /** @param onDropped told of every drop; an episode lasts until nothing waits any more */
+  /** @param onDropped called for every drop; an episode lasts until the queue is empty */
   constructor(limits: LaneLimits, onDropped: (bytes: number, firstOfEpisode: boolean) => void) {
     this.#limits = limits;
     this.#onDropped = onDropped;
@@ -58,26 +58,26 @@ export class AudioLane {
   /** The next bytes of the stream, of any length. @returns the whole samples they completed */
   push(chunk: Buffer): Buffer {
     const samples = this.#aligner.push(chunk);
-    if (samples.length > 0) this.#take(samples, "stream");
+    if (samples.length > 0) this.#enqueueOrSend(samples, "stream");
     return samples;
   }
 
   /**
-   * Puts whole samples that the sink is owed between those of the stream: neither `clear` nor a slow sink takes them
-   * back. A half sample held back stays with the stream.
+   * Inserts whole samples that the sink must get: `clear` keeps them, and overflow drops them last. A held-back half
+   * sample stays with the stream.
    */
   insert(samples: Buffer): void {
-    this.#take(samples, "owed");
+    this.#enqueueOrSend(samples, "owed");
   }
 
-  #take(samples: Buffer, kind: WaitingChunk["kind"]): void {
+  #enqueueOrSend(samples: Buffer, kind: WaitingChunk["kind"]): void {
     const sink = this.#sink;
     if (
       sink !== undefined &&
       this.#waiting.length === 0 &&
       sink.bufferedBytes < this.#limits.highWaterBytes
     ) {
-      sink.send(samples, this.#moveOn);
+      sink.send(samples, this.#drain);
       return;
     }
     this.#waiting.push({ samples, kind });
@@ -86,13 +86,13 @@ export class AudioLane {
     if (this.#waitingBytes > limit) this.#dropOldest(this.#waitingBytes - limit);
   }
 
-  /** The sink is there: what waits goes first. */
+  /** Connects the sink and sends the queue first. */
   connect(sink: AudioSink): void {
     this.#sink = sink;
-    this.#moveOn();
+    this.#drain();
   }
 
-  /** Throws away the stream's audio that waits, which nobody should hear any more. @returns the bytes thrown away */
+  /** Discards the stream's queued audio, after an interruption. @returns the bytes discarded */
   clear(): number {
     const clearedBytes = this.#waiting.reduce(
       (bytes, { kind, samples }) => (kind === "stream" ? bytes + samples.length : bytes),
@@ -101,21 +101,21 @@ export class AudioLane {
     this.#waiting = this.#waiting.filter(({ kind }) => kind === "owed");
     this.#waitingBytes -= clearedBytes;
     this.#dropping = false;
-    this.#moveOn();
+    this.#drain();
     return clearedBytes;
   }
 
-  /** Hands all that waits to the sink, slow or not, because the call is over; nothing may be pushed afterwards. */
+  /** Sends the whole queue at the end of the call, whether or not the sink is slow; push nothing afterwards. */
   finish(): void {
     const sink = this.#sink;
     const waiting = this.#waiting;
-    this.#forgetWaiting();
+    this.#resetQueue();
     this.#sink = undefined;
     if (sink === undefined) return;
     for (const { samples } of waiting) sink.send(samples, ignore);
   }
 
-  readonly #moveOn = (): void => {
+  readonly #drain = (): void => {
     const sink = this.#sink;
     if (sink === undefined || this.#waiting.length === 0) return;
     let taken = 0;
@@ -123,7 +123,7 @@ export class AudioLane {
       if (sink.bufferedBytes >= this.#limits.highWaterBytes) break;
       taken += 1;
       this.#waitingBytes -= samples.length;
-      sink.send(samples, this.#moveOn);
+      sink.send(samples, this.#drain);
     }
     this.#waiting.splice(0, taken);
     if (this.#waiting.length === 0) this.#dropping = false;
@@ -131,8 +131,8 @@ export class AudioLane {
 
   #dropOldest(excessBytes: number): void {
     const dropped = excessBytes + (excessBytes % BYTES_PER_SAMPLE);
-    const leftOver = this.#dropOf("stream", dropped);
-    this.#dropOf("owed", leftOver);
+    const leftOver = this.#dropKind("stream", dropped);
+    this.#dropKind("owed", leftOver);
     this.#waitingBytes -= dropped;
     this.#droppedBytes += dropped;
     const firstOfEpisode = !this.#dropping;
@@ -140,8 +140,8 @@ export class AudioLane {
     this.#onDropped(dropped, firstOfEpisode);
   }
 
-  /** Drops the oldest of one kind. @returns the bytes of which there were none left to drop */
-  #dropOf(kind: WaitingChunk["kind"], bytes: number): number {
+  /** Drops the oldest audio of one kind. @returns the bytes it could not drop */
+  #dropKind(kind: WaitingChunk["kind"], bytes: number): number {
     const spared: WaitingChunk[] = [];
     let toDrop = bytes;
     let seen = 0;
@@ -160,7 +160,7 @@ export class AudioLane {
     return toDrop;
   }
 
-  #forgetWaiting(): void {
+  #resetQueue(): void {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#dropping = false;

@@ -1,6 +1,6 @@
 /**
- * The agent's own limits of a call, behind those that the assistant gives the runtime: what a runtime that does not keep
- * its own, or a caller who forgot to hang up, may cost.
+ * The agent's own limits of a call, as a safety net behind the assistant's limits at the runtime. They bound the cost of a
+ * runtime that ignores its limits, or of a caller who forgot to hang up.
  */
 import { bytesOf, isAudible } from "../pcm.ts";
 
@@ -11,38 +11,38 @@ export interface CallLimits {
   maxSilenceMs: number;
 }
 
-/** A limit that was reached: the outcome of the call, and the reason given for its end. */
+/** A reached limit: the outcome of the call and the reason for its end. */
 export interface ReachedLimit {
   outcome: "max_duration" | "max_silence";
   reason: string;
 }
 
 /**
- * Watches one call. The length of a call is time, for that is what is billed. Silence is counted in the samples of the
- * caller, whose stream has no gaps: the runtime sends in bursts, and only while the assistant speaks. It is time only
- * where the caller sends no audio.
+ * Watches one call. Its length is wall time, which is billed. Silence is counted in the caller's samples, whose stream has
+ * no gaps (the runtime sends bursts, and only while the assistant speaks), and in wall time while the caller sends no
+ * audio.
  */
 export class LimitWatch {
   readonly #maxSilenceMs: number;
   readonly #maxSilentBytes: number;
-  readonly #reached: (limit: ReachedLimit) => void;
+  readonly #onReached: (limit: ReachedLimit) => void;
   readonly #callTimer: NodeJS.Timeout;
   #quietTimer: NodeJS.Timeout | undefined;
-  /** When the silence was last broken, or counted in samples. */
+  /** When silence was last broken or counted in samples. */
   #countsAt = 0;
   #silentBytes = 0;
 
   /** @param reached called at most once */
-  constructor({ maxCallMs, maxSilenceMs }: CallLimits, reached: (limit: ReachedLimit) => void) {
+  constructor({ maxCallMs, maxSilenceMs }: CallLimits, onReached: (limit: ReachedLimit) => void) {
     this.#maxSilenceMs = maxSilenceMs;
     this.#maxSilentBytes = bytesOf(maxSilenceMs);
-    this.#reached = (limit) => {
+    this.#onReached = (limit) => {
       this.stop();
-      reached(limit);
+      onReached(limit);
     };
     this.#callTimer = setTimeout(() => {
       const reason = `the call reached its longest duration, ${seconds(maxCallMs)} (MAX_CALL_MS)`;
-      this.#reached({ outcome: "max_duration", reason });
+      this.#onReached({ outcome: "max_duration", reason });
     }, maxCallMs);
   }
 
@@ -81,7 +81,7 @@ export class LimitWatch {
 
   #reachSilence(): void {
     const reason = `both sides were silent for ${seconds(this.#maxSilenceMs)} (MAX_SILENCE_MS)`;
-    this.#reached({ outcome: "max_silence", reason });
+    this.#onReached({ outcome: "max_silence", reason });
   }
 }
 

@@ -16,13 +16,13 @@ import { dialRuntime, isOrderly, type RuntimeSocket } from "./runtime-socket.ts"
 import { TRAILING_SILENCE } from "./trailing-silence.ts";
 import { TurnClock } from "./turn-clock.ts";
 
-/** Caller audio kept while the call is set up, and audio kept for a side that is slow to take it. */
+/** Limits of the caller's audio, during set-up and for a slow runtime. */
 const TO_RUNTIME_LIMITS = {
   beforeOpenBytes: bytesOf(10_000),
   waitingBytes: bytesOf(5_000),
   highWaterBytes: bytesOf(1_000),
 };
-/** The high-water mark is low because what is beyond it cannot be taken back when the caller interrupts. */
+/** The high-water mark is low, because audio in the socket cannot be cleared when the caller interrupts. */
 const TO_CALLER_LIMITS = {
   beforeOpenBytes: bytesOf(10_000),
   waitingBytes: bytesOf(30_000),
@@ -35,7 +35,7 @@ export interface CallParts {
   publicUrl: PublicUrl;
   metrics: AgentMetrics;
   log: Logger;
-  /** The inline assistant, given the address the runtime reaches this agent at. */
+  /** The inline assistant. @param baseUrl address at which the runtime reaches this agent */
   assistant(baseUrl: string): object;
   recording: CallRecording | undefined;
   limits: CallLimits;
@@ -53,7 +53,7 @@ export class Call {
   readonly #toCaller: AudioLane;
   readonly #turns: TurnClock;
   readonly #limits: LimitWatch;
-  readonly #recognition = new RecognitionWatch(() => this.#notRecognised());
+  readonly #recognition = new RecognitionWatch(() => this.#onUnrecognised());
   #unrecognisedLogged = false;
   readonly #startedAt = performance.now();
   readonly #over = new AbortController();
@@ -92,7 +92,7 @@ export class Call {
   /** Runs the call from the caller's connection to the last closed socket; never rejects. */
   async run(): Promise<void> {
     this.log.info({ framing: this.#caller.framing }, "call started");
-    this.#toCaller.connect(this.#recorded(this.#caller));
+    this.#toCaller.connect(this.#recordingSink(this.#caller));
     this.#caller.listen(
       {
         audio: (chunk) => this.#callerAudio(chunk),
@@ -121,7 +121,7 @@ export class Call {
     this.#over.abort();
   }
 
-  /** Notes something that happened in the call's timeline, if it is recorded. */
+  /** Adds an event to the recording's timeline, if there is a recording. */
   note(event: string, details: Record<string, unknown>): void {
     this.#parts.recording?.note(event, details);
   }
@@ -134,8 +134,8 @@ export class Call {
     });
   }
 
-  /** The recording has what the caller is sent, not what an interruption threw away. */
-  #recorded(caller: CallerChannel): AudioSink {
+  /** Records what is sent to the caller, without what an interruption discarded. */
+  #recordingSink(caller: CallerChannel): AudioSink {
     const { recording } = this.#parts;
     if (recording === undefined) return caller;
     return {
@@ -216,7 +216,7 @@ export class Call {
       case "status-update":
         this.note("status-update", { status: message.status, endedReason: message.endedReason });
         if (FINAL_STATUSES.has(message.status)) {
-          // A status of failure does not say that the runtime has let go of the call.
+          // `failed` does not mean that the call is over for the runtime.
           if (message.status !== "failed") this.#runtimeCall?.over();
           const reason = message.endedReason ?? message.status;
           const kind = isFailure(message.status, message.endedReason) ? "runtime-failed" : "runtime-ended";
@@ -233,14 +233,14 @@ export class Call {
         this.log.warn("the runtime says its model or a tool is slow");
         return;
       case "not-understood":
-        this.#oddity(message.what);
+        this.#warnOnce(message.what);
         return;
       case "passed-over":
         return;
     }
   }
 
-  #notRecognised(): void {
+  #onUnrecognised(): void {
     this.note("unrecognised", {});
     if (this.#unrecognisedLogged) return;
     this.#unrecognisedLogged = true;
@@ -249,7 +249,7 @@ export class Call {
     );
   }
 
-  #oddity(what: string): void {
+  #warnOnce(what: string): void {
     if (this.#oddities.has(what) || this.#oddities.size >= MAX_ODDITIES_LOGGED) return;
     this.#oddities.add(what);
     this.log.warn({ what }, "the runtime sent something that is not understood; it is ignored");

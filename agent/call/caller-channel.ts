@@ -23,7 +23,7 @@ const envelopeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("end") }),
 ]);
 
-/** How the caller's side came to an end by the caller's doing. */
+/** How the caller left. */
 export type CallerDeparture =
   | { kind: "hung-up"; code: number }
   | { kind: "vanished"; reason: string }
@@ -51,7 +51,7 @@ export class CallerChannel implements AudioSink {
         : (samples, sent) => socket.send(`{"type":"audio","audio":"${samples.toString("base64")}"}`, sent);
   }
 
-  /** Starts listening; nothing of the caller's is lost when this happens in the turn the socket was accepted. */
+  /** Starts listening; call it in the same tick in which the socket was accepted, or messages are lost. */
   listen(handlers: CallerHandlers, heartbeatMs: number): void {
     this.#handlers = handlers;
     const heartbeat = startHeartbeat(this.#socket, heartbeatMs, () => {
@@ -79,7 +79,7 @@ export class CallerChannel implements AudioSink {
     this.#send(samples, sent);
   }
 
-  /** Closes the caller's socket behind the audio sent so far. @returns when it is gone */
+  /** Closes the caller's socket after the audio sent so far; resolves when it is closed. */
   async close(code: number, reason: string): Promise<void> {
     this.#handlers = undefined;
     await closeSocket(this.#socket, code, reason, CLOSE_TIMEOUT_MS);

@@ -22,7 +22,7 @@ export type Outcome =
   | ReachedLimit["outcome"]
   | "shut_down";
 
-/** What the caller is told when there is no call to be had. */
+/** Close reason for a caller whose call could not be set up. */
 const NO_ANSWER = "callee_no_answer";
 
 export function endingOfDeparture(departure: CallerDeparture): Ending {

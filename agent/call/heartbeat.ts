@@ -2,14 +2,14 @@
 import type { WebSocket } from "ws";
 
 export interface Heartbeat {
-  /** Something came from the peer: it is there. */
+  /** Notes that something came from the peer. */
   seen(): void;
   stop(): void;
 }
 
 /**
- * Pings the peer at each interval. Whatever comes from it is a sign of life, so a peer too slow to read the ping is not
- * taken for dead while it still sends. A process that was held up has not listened itself: it asks once more.
+ * Pings the peer at each interval. Any message is a sign of life, so a peer that is too slow to read the ping but still
+ * sends counts as alive. After a stall of this process, which may have missed the answer, it pings once more.
  * @param onVanished called once when nothing came for a whole interval after a ping
  */
 export function startHeartbeat(socket: WebSocket, intervalMs: number, onVanished: () => void): Heartbeat {

@@ -1,6 +1,6 @@
 /**
- * Notices speech of the caller in which the runtime recognised nothing: its call socket says that the user started and
- * stopped, and then nothing at all, so that both sides wait.
+ * Detects caller speech in which the runtime recognised nothing: its call socket reports that the user started and
+ * stopped, and then sends nothing, so that both sides wait.
  */
 import { bytesOf } from "../pcm.ts";
 import type { RuntimeMessage } from "./runtime-messages.ts";
@@ -9,19 +9,19 @@ import type { RuntimeMessage } from "./runtime-messages.ts";
 const RECOGNITION_BYTES = bytesOf(3_000);
 
 export class RecognitionWatch {
-  readonly #unrecognised: () => void;
-  /** The caller's audio since it stopped to speak; `undefined` while nothing is waited for. */
+  readonly #onUnrecognised: () => void;
+  /** Caller audio since the end of its speech; `undefined` while no transcript is expected. */
   #waitedBytes: number | undefined;
 
   /** @param unrecognised called once for each such turn */
-  constructor(unrecognised: () => void) {
-    this.#unrecognised = unrecognised;
+  constructor(onUnrecognised: () => void) {
+    this.#onUnrecognised = onUnrecognised;
   }
 
   message(message: RuntimeMessage): void {
     switch (message.type) {
       case "speech-update":
-        // An assistant that answers has understood, whether or not transcripts are sent.
+        // An answering assistant has recognised the speech, whether or not transcripts are sent.
         if (message.role === "user" && message.status === "stopped") this.#waitedBytes = 0;
         else if (message.status === "started") this.#waitedBytes = undefined;
         return;
@@ -33,12 +33,12 @@ export class RecognitionWatch {
     }
   }
 
-  /** Whole samples of the caller: they are the time that passes, whatever the speed of the call. */
+  /** Whole samples of the caller; they count the time, so the speed of the call does not matter. */
   callerAudio(samples: Buffer): void {
     if (this.#waitedBytes === undefined) return;
     this.#waitedBytes += samples.length;
     if (this.#waitedBytes < RECOGNITION_BYTES) return;
     this.#waitedBytes = undefined;
-    this.#unrecognised();
+    this.#onUnrecognised();
   }
 }

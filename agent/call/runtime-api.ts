@@ -1,4 +1,4 @@
-/** The voice runtime's HTTP API: a call is created here and, when its socket does not do it, ended here. */
+/** The voice runtime's HTTP API: creates calls, and ends those whose socket did not. */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { z } from "zod";
@@ -9,12 +9,12 @@ import { SAMPLE_RATE } from "../pcm.ts";
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const END_TIMEOUT_MS = 5_000;
 const STATUS_TIMEOUT_MS = 2_000;
-/** A kept connection that breaks later than this after a request has had the time to deliver it. */
+/** A kept-alive connection that breaks later than this may have delivered the request. */
 const STALE_CONNECTION_MS = 2_000;
 /** The runtime's edge refuses requests without one. */
 export const USER_AGENT = "offhook-agent/0.1";
 
-/** A member of another shape counts as absent: a call that was created must not be lost for it. */
+/** Members of another shape count as absent, so that a created call is not lost because of them. */
 const createdCallSchema = z.object({
   id: z.string().min(1).optional().catch(undefined),
   transport: z
@@ -25,19 +25,19 @@ const createdCallSchema = z.object({
 const callStatusSchema = z.object({ status: z.string() });
 const refusalSchema = z.object({ message: z.union([z.string(), z.array(z.string())]) });
 
-/** A call as the runtime answered it; at least one of the two is there. */
+/** A created call; at least one member is set. */
 export interface CreatedCall {
   id: string | undefined;
-  /** Where the call is: whoever has this address is in the call, so it is a secret. */
+  /** Address of the call socket; a secret, because it admits anybody to the call. */
   websocketCallUrl: string | undefined;
 }
 
-/** The runtime did not do what it was asked; the message says why, without secrets. */
+/** The runtime refused a request; the message says why, without secrets. */
 export class RuntimeRefusal extends Error {
   override name = "RuntimeRefusal";
 }
 
-/** The request left and no usable answer came back: the call may exist, and nobody knows its id. */
+/** The request was sent and no usable answer came back: a call with an unknown id may exist. */
 export class CreationUnknown extends Error {
   override name = "CreationUnknown";
 }
@@ -45,8 +45,8 @@ export class CreationUnknown extends Error {
 /** No answer came. */
 class ExchangeFailure extends Error {
   /**
-   * `unsent`: the request did not leave this machine as a whole. `stale`: a kept connection was closed as the request
-   * left. `sent`: the runtime may have acted on it.
+   * `unsent`: the request was not fully sent. `stale`: the server closed a kept-alive connection while the request was on
+   * its way. `sent`: the runtime may have acted on it.
    */
   readonly progress: "unsent" | "stale" | "sent";
 
@@ -79,7 +79,7 @@ export interface RuntimeApiOptions {
 
 export class RuntimeApi {
   readonly #options: RuntimeApiOptions;
-  /** Calls are ended over connections of their own: creations that hang must not be in their way. */
+  /** Separate connections for ending calls, so that hanging creations do not block them. */
   readonly #creating: KeptConnections;
   readonly #ending: KeptConnections;
 
@@ -115,7 +115,7 @@ export class RuntimeApi {
     if (!isSuccess(answer) && answer.status !== 404) throw this.#refusal(answer);
   }
 
-  /** `GET /call/{id}`: whether the runtime says that a call has ended; false when it does not say. */
+  /** `GET /call/{id}`: whether the runtime reports the call as ended; false without an answer. */
   async hasEnded(callId: string): Promise<boolean> {
     try {
       const answer = await this.#ask("GET", callId, STATUS_TIMEOUT_MS);
@@ -133,10 +133,10 @@ export class RuntimeApi {
   }
 
   /**
-   * A server that closes an idle connection cannot know that a request is on its way: it has not read it, and the same
-   * request is safe over a new connection (RFC 9110, 9.2.2). Should it have read it and died without a byte of an answer,
-   * there is one call more that nobody knows the address of; the runtime ends it as one that nobody connected to. A caller
-   * who is turned away whenever a connection was idle for too long costs more.
+   * Retries once on a new connection when the server closed an idle one while the request was on its way: it has not read
+   * the request, so the retry is safe (RFC 9110, 9.2.2). If it had read it and died without a byte of an answer, there is
+   * one extra call, which the runtime ends because nobody connects to it. That costs less than turning a caller away after
+   * every idle period.
    */
   async #post(exchange: Exchange): Promise<Answer> {
     try {
@@ -178,8 +178,8 @@ export class RuntimeApi {
   }
 
   /**
-   * One request and its whole answer; redirects are answers like others. Written on `node:http` because only its requests
-   * tell a kept connection from a new one, and what has left from what has not.
+   * Sends one request and reads its whole answer; does not follow redirects. Uses `node:http`, because only its requests
+   * tell a kept-alive connection from a new one, and whether a request was sent.
    * @throws ExchangeFailure
    */
   #exchange(connections: KeptConnections, exchange: Exchange): Promise<Answer> {
@@ -241,7 +241,7 @@ export class RuntimeApi {
   }
 }
 
-/** Requests to one server over connections that are kept and bounded in number. */
+/** Requests to one server over a bounded pool of kept-alive connections. */
 class KeptConnections {
   readonly #isHttps: boolean;
   readonly #agent: HttpAgent;
@@ -279,8 +279,8 @@ function isSuccess({ status }: Answer): boolean {
 }
 
 /**
- * Whether an answer leaves open what became of the request: a gateway answers 502, 503 or 504 for a runtime that may have
- * acted on it, and a server that fails half-way answers 500.
+ * Whether the runtime may have acted on the request despite the answer: a gateway answers 502, 503 or 504 for it, and a
+ * server that fails half-way answers 500.
  */
 function isInconclusive({ status }: Answer): boolean {
   return status >= 500;
@@ -302,7 +302,7 @@ function readCreatedCall(body: string): CreatedCall {
   return { id, websocketCallUrl };
 }
 
-/** The vendor's `{message}` where there is one; its edge answers in plain text. */
+/** The vendor's `{message}`, or else the plain text of its edge. */
 function refusalText(body: string): string {
   const refusal = refusalSchema.safeParse(parseJson(body));
   if (!refusal.success) return body;

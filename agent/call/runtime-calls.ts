@@ -1,23 +1,23 @@
 /**
- * The calls this agent has at the runtime, each from the request that creates it until it is known to be over. A call
- * costs money for as long as the runtime has it: one that was created is ended, whatever became of its caller, and one
- * that cannot be ended is an error line and a count.
+ * The calls of this agent at the runtime, from the request that creates one until it is known to be over. A call costs
+ * money while it is open at the runtime: every created call is ended, whatever happened to its caller, and one that cannot
+ * be ended is logged as an error and counted.
  */
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
-import { DeadlineExceeded, withDeadline } from "../deadline.ts";
+import { DeadlineExceeded, pause, withDeadline } from "../deadline.ts";
 import { messageOf } from "../log.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import { type CreatedCall, CreationUnknown, type RuntimeApi } from "./runtime-api.ts";
 import { dialRuntime, type RuntimeSocket } from "./runtime-socket.ts";
 
-/** With the pauses between them about two minutes; the runtime's own limits end the call some time later. */
+/** About two minutes with their pauses; later, the runtime's own limits end the call. */
 const MAX_ATTEMPTS = 10;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
-/** Pause between attempts once the agent stops. */
+/** Pause between attempts while the agent stops. */
 const HURRIED_PAUSE_MS = 500;
-/** Longest wait for the socket of a call without an id. */
+/** Maximum wait for the socket of a call without an id. */
 const DIAL_TIMEOUT_MS = 5_000;
 const HEARTBEAT_MS = 15_000;
 
@@ -25,7 +25,7 @@ const HEARTBEAT_MS = 15_000;
 type NotEnded =
   /** The runtime refused, or did not answer, time and again. */
   | "refused"
-  /** The runtime may have created it, and its answer did not come or could not be read. */
+  /** The runtime may have created it, but its answer did not arrive or was unreadable. */
   | "unknown_id"
   /** The agent stopped first. */
   | "stopped";
@@ -33,11 +33,11 @@ type NotEnded =
 export interface RuntimeCallsParts {
   api: RuntimeApi;
   metrics: AgentMetrics;
-  /** How long a caller waits for a call to be created; its answer is waited for as long again. */
+  /** Time limit of a call's creation; a late answer is awaited for the same time again. */
   createTimeoutMs: number;
 }
 
-/** What a call tells those who keep account of it. */
+/** The callbacks from a call to `RuntimeCalls`. */
 interface Ledger {
   over(call: RuntimeCall): void;
   end(call: RuntimeCall): void;
@@ -47,7 +47,7 @@ interface Ledger {
 export class RuntimeCall {
   /** Absent when the runtime did not give one: then only the socket can end the call. */
   readonly id: string | undefined;
-  /** Where the call is, a secret. Absent when the runtime did not say. */
+  /** Address of the call socket, a secret. Absent when the runtime gave none. */
   readonly websocketCallUrl: string | undefined;
   readonly log: Logger;
   /** Why the last attempt to end it failed. */
@@ -66,7 +66,7 @@ export class RuntimeCall {
     return this.#state === "over";
   }
 
-  /** The runtime says that the call is over, or has acknowledged its end. */
+  /** Marks the call as over: the runtime said so, or acknowledged its end. */
   over(): void {
     if (this.isOver) return;
     this.#state = "over";
@@ -84,20 +84,20 @@ export class RuntimeCall {
 export class RuntimeCalls {
   readonly #parts: RuntimeCallsParts;
   /** Calls that are not over, and requests that may create one. */
-  readonly #unsettled = new Set<RuntimeCall | Promise<unknown>>();
+  readonly #pending = new Set<RuntimeCall | Promise<unknown>>();
   readonly #stopping = new AbortController();
-  readonly #givenUp = new AbortController();
+  readonly #abandoned = new AbortController();
   #whenIdle: (() => void)[] = [];
 
   constructor(parts: RuntimeCallsParts) {
     this.#parts = parts;
-    // Each call that is being created or ended listens to them.
-    setMaxListeners(0, this.#stopping.signal, this.#givenUp.signal);
+    // Every call in creation or ending listens to these.
+    setMaxListeners(0, this.#stopping.signal, this.#abandoned.signal);
   }
 
   /**
-   * Creates a call. When the caller leaves or the time is up before there is an answer, the answer is waited for in the
-   * background, and the call it tells of is ended.
+   * Creates a call. When the caller leaves or the time is up first, the answer is awaited in the background and its call
+   * is ended.
    * @param signal the caller has left
    * @throws Error saying why there is no call, without secrets
    */
@@ -117,11 +117,11 @@ export class RuntimeCalls {
 
   /** Resolves as soon as no call is open, being created or being ended. */
   idle(): Promise<void> {
-    if (this.#unsettled.size === 0) return Promise.resolve();
+    if (this.#pending.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Waits until no call is left, retries without long pauses, and gives up on what is left after the given time. */
+  /** Waits until no call is left, retrying with short pauses; gives up on the rest after the given time. */
   async drain(timeoutMs: number): Promise<void> {
     this.#stopping.abort();
     const timer = setTimeout(() => this.#giveUp(), timeoutMs);
@@ -141,21 +141,21 @@ export class RuntimeCalls {
           over: (one) => this.#settle(one),
           end: (one) => void this.#end(one),
         });
-        this.#unsettled.add(call);
+        this.#pending.add(call);
         return call;
       })
       .catch((error) => {
-        if (error instanceof CreationUnknown) this.#loseUnknown(log, error.message);
+        if (error instanceof CreationUnknown) this.#reportUnknown(log, error.message);
         throw error;
       })
       .finally(() => this.#settle(creation));
-    this.#unsettled.add(creation);
+    this.#pending.add(creation);
     return creation;
   }
 
-  /** Waits for the answer to a creation whose caller has gone, and ends the call it tells of. */
+  /** Awaits a creation whose caller has gone, and ends its call. */
   async #endLate(creation: Promise<RuntimeCall>, abandon: AbortController): Promise<void> {
-    const given = this.#givenUp.signal;
+    const given = this.#abandoned.signal;
     const giveUp = () => abandon.abort();
     const timer = setTimeout(giveUp, this.#parts.createTimeoutMs);
     given.addEventListener("abort", giveUp, { once: true });
@@ -163,7 +163,7 @@ export class RuntimeCalls {
     try {
       (await creation).end();
     } catch {
-      // There is no call, or #create has said that there may be one.
+      // There is no call, or #create has logged that there may be one.
     } finally {
       clearTimeout(timer);
       given.removeEventListener("abort", giveUp);
@@ -171,7 +171,7 @@ export class RuntimeCalls {
   }
 
   async #end(call: RuntimeCall): Promise<void> {
-    const given = this.#givenUp.signal;
+    const given = this.#abandoned.signal;
     const mayTry = (attempt: number) =>
       !given.aborted && (attempt <= MAX_ATTEMPTS || this.#stopping.signal.aborted);
     for (let attempt = 1; mayTry(attempt); attempt += 1) {
@@ -187,36 +187,36 @@ export class RuntimeCalls {
       if (mayTry(attempt + 1)) await this.#pause(attempt);
     }
     if (call.isOver) return;
-    this.#lose(call, given.aborted ? "stopped" : "refused");
+    this.#reportLost(call, given.aborted ? "stopped" : "refused");
   }
 
   /** @throws Error saying why the call may not have ended */
   async #attempt({ id, websocketCallUrl }: RuntimeCall): Promise<void> {
     if (id !== undefined) {
-      // Of a call that has ended already DELETE removes the record. There is no time to ask once the agent stops.
+      // DELETE would remove the record of a call that has ended, so ask first; a stopping agent has no time for that.
       if (!this.#stopping.signal.aborted && (await this.#parts.api.hasEnded(id))) return;
       await this.#parts.api.end(id);
     } else if (websocketCallUrl !== undefined) {
-      await endOverSocket(websocketCallUrl, this.#givenUp.signal);
+      await endOverSocket(websocketCallUrl, this.#abandoned.signal);
     }
   }
 
-  /** Exponential back-off with jitter: when the runtime is down, many calls are to be ended at the same time. */
+  /** Exponential back-off with jitter, because many calls end at once when the runtime was down. */
   async #pause(attempt: number): Promise<void> {
     const isHurried = this.#stopping.signal.aborted;
     const maxMs = isHurried ? HURRIED_PAUSE_MS : Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
-    const cut = isHurried ? this.#givenUp.signal : this.#stopping.signal;
+    const cut = isHurried ? this.#abandoned.signal : this.#stopping.signal;
     await pause((maxMs * (1 + Math.random())) / 2, cut);
   }
 
   #giveUp(): void {
-    this.#givenUp.abort();
-    for (const one of this.#unsettled) {
-      if (one instanceof RuntimeCall) this.#lose(one, "stopped");
+    this.#abandoned.abort();
+    for (const one of this.#pending) {
+      if (one instanceof RuntimeCall) this.#reportLost(one, "stopped");
     }
   }
 
-  #lose(call: RuntimeCall, reason: Exclude<NotEnded, "unknown_id">): void {
+  #reportLost(call: RuntimeCall, reason: Exclude<NotEnded, "unknown_id">): void {
     this.#parts.metrics.notEnded.add(1, { reason });
     call.log.error(
       { runtimeCallId: call.id, reason: call.failure },
@@ -225,7 +225,7 @@ export class RuntimeCalls {
     call.over();
   }
 
-  #loseUnknown(log: Logger, reason: string): void {
+  #reportUnknown(log: Logger, reason: string): void {
     this.#parts.metrics.notEnded.add(1, { reason: "unknown_id" satisfies NotEnded });
     log.error(
       { reason },
@@ -234,8 +234,8 @@ export class RuntimeCalls {
   }
 
   #settle(one: RuntimeCall | Promise<unknown>): void {
-    this.#unsettled.delete(one);
-    if (this.#unsettled.size > 0) return;
+    this.#pending.delete(one);
+    if (this.#pending.size > 0) return;
     for (const tell of this.#whenIdle.splice(0)) tell();
   }
 }
@@ -253,18 +253,4 @@ async function endOverSocket(url: string, signal: AbortSignal): Promise<void> {
   };
   await dialRuntime(url, handlers, { timeoutMs: DIAL_TIMEOUT_MS, heartbeatMs: HEARTBEAT_MS, signal });
   if (!(await open?.endCall())) throw new Error("the call socket closed before it acknowledged the end");
-}
-
-/** Resolves after the time, or when the signal is aborted. */
-function pause(durationMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, durationMs);
-    signal.addEventListener("abort", done, { once: true });
-    if (signal.aborted) done();
-  });
 }

@@ -1,6 +1,6 @@
 /**
- * The text messages of the call socket, as far as the bridge acts on them. On the socket they are flat; an envelope
- * `{"message":{…}}` is taken as well. https://docs.vapi.ai/calls/websocket-transport
+ * Reads the text messages of the call socket. On the socket they are flat; an envelope `{"message":{…}}` is accepted too.
+ * https://docs.vapi.ai/calls/websocket-transport
  */
 import { z } from "zod";
 
@@ -25,7 +25,7 @@ const hang = z.object({ type: z.literal("hang") });
 
 const actedOn = z.discriminatedUnion("type", [speechUpdate, statusUpdate, transcript, userInterrupted, hang]);
 
-/** Messages the bridge knows and has nothing to do for. */
+/** Known messages that need no action. */
 const PASSED_OVER = new Set([
   "assistant.speechStarted",
   "assistant.started",
@@ -50,7 +50,7 @@ const typed = z.looseObject({ type: z.string() });
 export type RuntimeMessage =
   | z.output<typeof actedOn>
   | { type: "passed-over" }
-  /** `what` names the kind of oddity, without its content, so that each kind is logged once. */
+  /** `what` names the kind of problem without its content, so that each kind is logged once. */
   | { type: "not-understood"; what: string };
 
 /** Reads one text frame; never throws. */
@@ -80,8 +80,8 @@ function envelopeContent(json: unknown): unknown {
 }
 
 /**
- * Whether a call that ended did so because something broke: the runtime's ended reasons are words joined by `-` and `.`,
- * and those of failures have `error` among them.
+ * Whether a call ended because of a failure: the runtime's ended reasons are words joined by `-` and `.`, and those of
+ * failures contain the word `error`.
  */
 export function isFailure(status: string, endedReason: string | undefined): boolean {
   return status === "failed" || (endedReason?.split(/[-.]/).includes("error") ?? false);

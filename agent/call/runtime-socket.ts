@@ -16,7 +16,7 @@ export interface RuntimeHandlers {
   opened(socket: RuntimeSocket): void;
   audio(chunk: Buffer): void;
   text(text: string): void;
-  /** The open socket is gone, by the runtime's doing. Called at most once. */
+  /** The runtime closed the open socket. Called at most once. */
   gone(code: number, reason: string): void;
 }
 
@@ -33,7 +33,7 @@ export class RuntimeSocket implements AudioSink {
   #opened = false;
   #failure = "";
 
-  /** @param secrets what must not be in any reason given */
+  /** @param secrets texts to mask in every reason */
   constructor(socket: WebSocket, handlers: RuntimeHandlers, heartbeatMs: number, secrets: readonly string[]) {
     this.#socket = socket;
     this.#handlers = handlers;
@@ -60,7 +60,7 @@ export class RuntimeSocket implements AudioSink {
     });
   }
 
-  /** What the socket reported last as wrong; empty when nothing was. */
+  /** The last error of the socket; empty without one. */
   get failure(): string {
     return this.#failure;
   }
@@ -74,8 +74,8 @@ export class RuntimeSocket implements AudioSink {
   }
 
   /**
-   * Ends the call at the runtime: without `end-call` it would go on, and be billed, until a timeout.
-   * @returns whether the runtime acknowledged it: its close frame answers ours, and so it has read what came before
+   * Ends the call at the runtime: without `end-call` it would continue, and be billed, until a timeout.
+   * @returns whether the runtime acknowledged it: a close frame that answers ours proves that it has read `end-call`
    */
   async endCall(): Promise<boolean> {
     const isOpen = this.#socket.readyState === WebSocket.OPEN;
@@ -99,13 +99,13 @@ export class RuntimeSocket implements AudioSink {
   }
 }
 
-/** Whether a close code is a proper good-bye; 1005 stands for a close frame without one. */
+/** Whether a close code means an orderly close; 1005 stands for a close frame without a code. */
 export function isOrderly(closeCode: number): boolean {
   return closeCode === 1000 || closeCode === 1005;
 }
 
 /**
- * Dials a call's socket and resolves when it is open. The handlers are at work before, so the first audio is not lost.
+ * Dials a call's socket and resolves when it is open. The handlers are attached before, so no audio is lost.
  * @throws Error saying why there is no connection, without the address
  */
 export async function dialRuntime(

@@ -17,14 +17,14 @@ export async function closeSocket(
   if (socket.readyState === socket.CLOSED) return 1006;
   const closed = new Promise<number>((resolve) => socket.once("close", resolve));
   const timer = setTimeout(() => socket.terminate(), timeoutMs);
-  if (socket.readyState === socket.OPEN) socket.close(code, shortened(reason));
+  if (socket.readyState === socket.OPEN) socket.close(code, truncateReason(reason));
   else if (socket.readyState === socket.CONNECTING) socket.terminate();
   const closeCode = await closed;
   clearTimeout(timer);
   return closeCode;
 }
 
-function shortened(reason: string): string {
+function truncateReason(reason: string): string {
   let text = reason;
   while (Buffer.byteLength(text) > MAX_REASON_BYTES) text = text.slice(0, -1);
   return text;

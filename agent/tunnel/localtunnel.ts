@@ -15,7 +15,7 @@ const NO_CONNECTION_MS = 5_000;
 const MAX_CONNECTIONS = 32;
 /** A connection that ends within this time and never carried a byte was of no use. */
 const USELESS_BELOW_MS = 1_000;
-/** So many useless connections in a row: the server takes connections and closes them. */
+/** After this many useless connections in a row, the server is closing every connection. */
 const MAX_USELESS = 3 * MAX_CONNECTIONS;
 
 const registrationSchema = z.object({
@@ -37,7 +37,7 @@ const registrationSchema = z.object({
  */
 export function localtunnelOpener(serverUrl: string, localUrl: string): OpenTunnel {
   const port = Number(new URL(localUrl).port);
-  // A tunnel that is opened again asks for its old name: running calls know the agent by it.
+  // A reopened tunnel asks for its old name, because running calls have that address.
   let name: string | undefined;
   return async (signal) => {
     const registration = await register(serverUrl, name, signal);

@@ -1,4 +1,4 @@
-/** Tunnels of ngrok, for those who installed its package. https://ngrok.github.io/ngrok-javascript/ */
+/** Tunnels of ngrok, whose package is optional. https://ngrok.github.io/ngrok-javascript/ */
 import { withDeadline } from "../deadline.ts";
 import { messageOf } from "../log.ts";
 import type { OpenTunnel } from "./tunnel.ts";
