@@ -1,4 +1,4 @@
-/** The tables of the voice runtime's world: what the control plane reads, seeds and changes. */
+/** The tables of the voice runtime's world, as the control plane reads, seeds and changes them. */
 import { createHash } from "node:crypto";
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
@@ -13,7 +13,7 @@ const audioFormat = z.strictObject({
 });
 
 const calls = defineTable({
-  description: "One row per call, from its creation on. The oldest ended calls make room for new ones.",
+  description: "One row per call, from its creation. The oldest ended calls make room for new ones.",
   key: "id",
   limit: { rows: 20_000, mayLetGo: (row) => row.status === "ended" },
   columns: {
@@ -28,7 +28,7 @@ const calls = defineTable({
       type: z.literal("vapi.websocketCall").default("vapi.websocketCall"),
       description: "The kind of call, in the vendor's words.",
     },
-    status: { type: z.enum(["queued", "in-progress", "ended"]), description: "Where the call stands." },
+    status: { type: z.enum(["queued", "in-progress", "ended"]), description: "The state of the call." },
     ended_reason: {
       type: z.string().nullable().default(null),
       description: "Why the call ended, in the vendor's words.",
@@ -39,7 +39,7 @@ const calls = defineTable({
     ended_at: { type: moment.nullable().default(null), description: "When the call ended." },
     duration_ms: {
       type: z.number().min(0).nullable().default(null),
-      description: "Length of the call in audio time, in milliseconds.",
+      description: "Length of the call in media time, in milliseconds.",
     },
     assistant_id: {
       type: z.string().nullable().default(null),
@@ -53,12 +53,12 @@ const calls = defineTable({
     },
     assistant_overrides: {
       type: json.nullable().default(null),
-      description: "What the call changes about its assistant; secrets are sealed.",
+      description: "The call's changes to its assistant; secrets are sealed.",
     },
     audio_format: { type: audioFormat, description: "Format and sample rate of the call socket." },
     details: {
       type: json.default({}),
-      description: "What else the creation body held (customer, squad, …), echoed to the client.",
+      description: "Further members of the creation body (customer, squad, …), echoed to the client.",
     },
     performance: {
       type: json.nullable().default(null),
@@ -69,7 +69,7 @@ const calls = defineTable({
 
 const messages = defineTable({
   description:
-    "What was said and done in a call: one row per finished utterance, tool call and tool result, and per speech that nobody understood.",
+    "The messages of a call: one row per finished utterance, tool call and tool result, and per speech in which nothing was recognised.",
   key: "id",
   columns: {
     id: { type: z.string(), description: "Call id and position." },
@@ -82,7 +82,7 @@ const messages = defineTable({
     role: {
       type: z.enum(["user", "assistant", "tool_call", "tool_result", "unrecognised"]),
       description:
-        "Who or what the row is from. unrecognised: the caller's speech in which nothing was recognised.",
+        "The source of the row. unrecognised: the caller's speech in which nothing was recognised.",
     },
     text: {
       type: z.string(),
@@ -91,28 +91,28 @@ const messages = defineTable({
     },
     name: { type: z.string().nullable().default(null), description: "The tool." },
     arguments: { type: json.nullable().default(null), description: "Arguments of a tool call." },
-    tool_call_id: { type: z.string().nullable().default(null), description: "Ties a result to its call." },
+    tool_call_id: { type: z.string().nullable().default(null), description: "Links a result to its call." },
     start_ms: {
       type: z.number().nullable().default(null),
-      description: "When it began, in call audio time.",
+      description: "When it began, in media time.",
     },
     end_ms: {
       type: z.number().nullable().default(null),
-      description: "When it was over, in call audio time.",
+      description: "When it ended, in media time.",
     },
     recorded_at: {
       type: moment.nullable().default(null),
-      description: "When it was over, by the sandbox's clock.",
+      description: "When it ended, by the sandbox's clock.",
     },
   },
 });
 
 const scripts = defineTable({
-  description: "Rules of the scripted brain, by simulation; the row * serves every call without its own.",
+  description: "Rules of the scripted brain, by simulation; the row * serves calls without their own.",
   key: "simulation_id",
   columns: {
     simulation_id: { type: z.string().min(1), description: "A simulation, or *." },
-    rules: { type: scriptRules, description: "Rules in the order in which they are tried." },
+    rules: { type: scriptRules, description: "Rules in the order of evaluation." },
   },
 });
 
@@ -124,7 +124,10 @@ const assistants = defineTable({
     org_id: { type: z.string(), description: "The organisation it belongs to." },
     created_at: { type: moment, description: "When it was created." },
     updated_at: { type: moment, description: "When it last changed." },
-    assistant: { type: assistantSchema, description: "The assistant as it was sent; secrets are sealed." },
+    assistant: {
+      type: assistantSchema,
+      description: "The assistant as the client sent it; secrets are sealed.",
+    },
   },
 });
 

@@ -13,7 +13,7 @@ import {
 const anyBytes = fc.uint8Array({ maxLength: 400 });
 
 describe("PCM16", () => {
-  test("is little-endian, wherever in a buffer it stands", () => {
+  test("is little-endian, at any offset in a buffer", () => {
     const bytes = Buffer.from([0xff, 0x01, 0x00, 0xff, 0x7f, 0x00, 0x80]).subarray(1);
     expect([...bytesToSamples(bytes)]).toEqual([1, 32_767, -32_768]);
     expect([...samplesToBytes(Int16Array.of(0, 1, 32_767, -32_768).subarray(1))]).toEqual([...bytes]);

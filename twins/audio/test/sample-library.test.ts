@@ -36,14 +36,14 @@ describe("a sample library", () => {
     expect(sample.pcm).toBe(sample.pcm);
   });
 
-  test("says which samples there are when asked for another", () => {
+  test("lists the known samples when asked for another", () => {
     write(manifestOf(ENTRY));
     expect(() => readSampleLibrary(folder).get("bye")).toThrow(
       `no sample named bye in ${folder}; there are: hello`,
     );
   });
 
-  test("notices a file that is not the one described, or missing, when it is used", () => {
+  test("detects a changed or missing file when it is used", () => {
     write(manifestOf(ENTRY, { ...ENTRY, name: "gone" }));
     writeFileSync(join(folder, "hello.pcm"), samplesToBytes(Int16Array.of(1, -2, 4)));
     const library = readSampleLibrary(folder);

@@ -61,7 +61,7 @@ describe("a speech detector", () => {
       expect(Math.abs(ms - (reference[at] ?? 0))).toBeLessThanOrEqual(60);
   });
 
-  test("does not take silence or low noise for speech, from the first sample on", async () => {
+  test("does not classify silence or low noise as speech, from the first sample on", async () => {
     expect(await edgesOf(silence(10_000, RATE))).toEqual([]);
     for (const level of [-70, -60, -50, -45, -40, -35]) {
       expect(await edgesOf(whiteNoise(10_000, level, 5, RATE)), `${level} dB`).toEqual([]);
@@ -97,7 +97,7 @@ describe("a speech detector", () => {
     detector.close();
   });
 
-  test("gives its memory back: closed detectors make room for thousands of others", async () => {
+  test("frees its memory: closed detectors make room for thousands of others", async () => {
     for (let round = 0; round < 5_000; round++) {
       const detector = await createSpeechDetector({ sampleRate: 16_000, startMs: 60, endMs: 500 });
       detector.close();

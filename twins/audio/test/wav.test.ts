@@ -49,7 +49,7 @@ describe("WAV files", () => {
       expect(Math.abs(sample - (SAMPLES[at] ?? 0))).toBeLessThan(600);
   });
 
-  test("what is no WAV file is refused", () => {
+  test("a file that is no WAV is refused", () => {
     expect(() => readWav(Buffer.from("nothing to hear"))).toThrow();
   });
 });

@@ -108,7 +108,7 @@ test("the callee's turn is committed by 1500 ms of received silence, not by less
   expect(report.outcome).toBe("completed");
 });
 
-test("an agent that sends no trailing silence stalls the call", async () => {
+test("an agent without trailing silence stalls the call", async () => {
   const { report } = await call(
     (line) => line.speak(greeting),
     { steps: [say("open-incident")] },
@@ -274,12 +274,12 @@ test("an upgrade that is refused is no answer, and says with which status", asyn
   });
 });
 
-test("a callee that never says anything is given up", async () => {
+test("a callee that never says anything times out", async () => {
   const { report } = await call(() => undefined, {}, { limits: { answerTimeoutMs: 200 } });
   expect(report.outcome).toBe("callee_no_answer");
 });
 
-test("a call ends at its longest duration", async () => {
+test("a call ends at its maximum duration", async () => {
   const { report } = await call(greet, { steps: [awaitHangUp] }, { limits: { durationMs: 6_000 } });
   expect(report).toMatchObject({ outcome: "timeout", durationMs: 6_000 });
 });
@@ -296,7 +296,7 @@ test("audio cut anywhere keeps its alignment, and a call that ends inside a samp
   expect(report.turns).toHaveLength(1);
 });
 
-test("a callee that takes no audio any more is given up", async () => {
+test("a callee that stops reading times out", async () => {
   const { report } = await call(
     (line) => line.socket.pause(),
     { waitForCalleeFirst: false, steps: [awaitHangUp] },
@@ -305,7 +305,7 @@ test("a callee that takes no audio any more is given up", async () => {
   expect(report).toMatchObject({ outcome: "stalled", reason: "the callee took no audio for 0.2 s" });
 });
 
-test("a callee that sends audio without end is not listened to for longer than a call may last", async () => {
+test("a callee that sends audio without end is cut off at the maximum duration", async () => {
   const { report } = await call(
     (line) => {
       for (let sent = 0; sent < 7_000; sent += 1_000) line.sendAudio(silence(1_000, RATE));

@@ -87,7 +87,7 @@ function judged(given: object, observed: ObservedCall = call, speed = 1) {
   });
 }
 
-test("the assistant's utterances get to the turns in which they were heard, whenever its clock began", () => {
+test("the assistant's utterances are assigned to the turns in which they were heard, for any clock offset", () => {
   expect(call.turns.map(({ text }) => text)).toEqual([
     "Hotline.",
     "Could you say that again, please?",
@@ -95,7 +95,7 @@ test("the assistant's utterances get to the turns in which they were heard, when
   ]);
 });
 
-test("the assistant's utterances get to their turns although the caller's clock falls ever further behind", () => {
+test("the assistant's utterances are assigned to their turns although the caller's clock drifts behind", () => {
   const starts = [400, 6_400, 12_400, 18_400];
   const turns = starts.map((startMs, at) => ({
     speaker: "callee" as const,
@@ -183,7 +183,7 @@ test.each([
   expect((await judged(given)).failures).toEqual([failure]);
 });
 
-test("what the caller did not come to do, or missed, fails any call that is expected to complete", async () => {
+test("unreached steps and missed interruptions fail any call that is expected to complete", async () => {
   const cut = { ...report, undone: ['say "Bye."'], missedInterruptions: ["Stop."], endedInsideSample: true };
   expect((await judged({}, observe(cut, runtime, [told]))).failures).toEqual([
     'the call ended before the caller could say "Bye."',
@@ -192,12 +192,12 @@ test("what the caller did not come to do, or missed, fails any call that is expe
   ]);
 });
 
-test("a tool call the engine was not told of is a failure", async () => {
+test("a tool call that was not reported to the engine is a failure", async () => {
   const { failures } = await judged({}, observe(report, runtime, []));
   expect(failures).toEqual(["the engine should be told of each tool call: expected open, found none"]);
 });
 
-test("a runtime that is not the twin shows no transcript: tool calls come from the engine, the rest is named unchecked", async () => {
+test("a runtime that is not the twin provides no transcript: tool calls come from the engine, the rest is unchecked", async () => {
   const real = observe(report, undefined, [told]);
   expect(real.turns.map(({ text }) => text)).toEqual([null, "Could you say that again, please?", null]);
   const { failures, unchecked } = await judged(
@@ -208,7 +208,7 @@ test("a runtime that is not the twin shows no transcript: tool calls come from t
   expect(unchecked).toEqual([expect.stringMatching(/^heard: /), expect.stringMatching(/^said: /)]);
 });
 
-test("answers are timed at real time only", async () => {
+test("response times are judged in real time only", async () => {
   const { failures, unchecked } = await judged({ response_ms: 1 }, call, 10);
   expect(failures).toEqual([]);
   expect(unchecked).toEqual([expect.stringMatching(/^response_ms: judged at speed 1 only/)]);

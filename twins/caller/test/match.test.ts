@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { containsWords, differences, fillIn, fillInAll } from "../match.ts";
 
-test("a part of what was said is found whatever its case and punctuation, but only whole words", () => {
+test("text is found regardless of case and punctuation, but only in whole words", () => {
   expect(containsWords("I have opened INC-1042, with severity two.", "opened inc 1042 with")).toBe(true);
   expect(containsWords("I have reopened it.", "opened")).toBe(false);
   expect(containsWords("Yes.", "no")).toBe(false);
 });
 
-test("an object may have more than is asked for, and every difference is named", () => {
+test("an object may have further members, and every difference is named", () => {
   const found = { id: "INC-7", severity: 3, tags: ["a", "b"] };
   expect(differences({ id: "INC-*", tags: ["a", "*"] }, found, "result")).toEqual([]);
   expect(differences({ id: "7", severity: 2, open: true }, found, "result")).toEqual([
@@ -21,7 +21,7 @@ test("an object may have more than is asked for, and every difference is named",
   expect(differences({ a: 1 }, null, "result")).toHaveLength(1);
 });
 
-test("every value is what it is itself, and a star stands for any text", () => {
+test("every value matches itself, and a star stands for any text", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(differences(value, structuredClone(value), "v")).toEqual([]);
@@ -36,7 +36,7 @@ test("every value is what it is itself, and a star stands for any text", () => {
   );
 });
 
-test("a star in a tool's result is a star; only those that the scenario writes stand for any text", () => {
+test("a star in a tool's result is literal; only the scenario's stars stand for any text", () => {
   const results = new Map<string, unknown>([["open", { id: "INC-*" }]]);
   const where = { path: "/{{open.id}}/*" };
   expect(differences(where, { path: "/INC-*/events" }, "v", results)).toEqual([]);
@@ -70,7 +70,7 @@ test("places are filled in every text of a value, at any depth, and nothing else
   expect(fillInAll({ a: ["{{open.x}}"], b: "{{close.y}}" }, results).missing).toEqual(["open.x", "close.y"]);
 });
 
-test("a place that is not closed takes as long as it is long", () => {
+test("an unclosed place takes linear time", () => {
   const text = `{{${" ".repeat(LONG)}`;
   expectLinearTime(() => expect(fillIn(text, new Map())).toEqual({ text, missing: [] }));
 });

@@ -44,7 +44,7 @@ test.each([1, 20])("frames keep to the wall clock at %i times real time, without
   expect(pacer.report().speed).toBeCloseTo(speed, 1);
 });
 
-test("late frames are caught up in one go, and called late", () => {
+test("late frames are sent at once, and counted as late", () => {
   const { pacer, sent } = pacerAt(1);
   stoodStillMs = 700;
   vi.advanceTimersByTime(FRAME_MS);
@@ -53,7 +53,7 @@ test("late frames are caught up in one go, and called late", () => {
   expect(pacer.report()).toMatchObject({ lateFrames: 34, latenessMaxMs: 700, slippedMs: 0 });
 });
 
-test("what is more than a second of audio behind is given up, and the call goes on from now", () => {
+test("a backlog of more than a second of audio is skipped, and pacing restarts from now", () => {
   const { pacer, sent } = pacerAt(1);
   stoodStillMs = 5_000;
   vi.advanceTimersByTime(FRAME_MS);

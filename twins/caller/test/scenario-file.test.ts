@@ -32,14 +32,14 @@ const withTurns = (...lines: string[]) =>
     '  - { heard: "*", say: Yes. }',
   ].join("\n");
 
-test("what is not said has its default", () => {
+test("omitted members have their defaults", () => {
   const scenario = read(withTurns("    - say: say-again"));
   expect(scenario.expect).toEqual({ outcome: "completed" });
   expect(scenario.plan).toMatchObject({ waitForCalleeFirst: true, steps: [{ type: "say", afterMs: 200 }] });
   expect(scenario.framing).toBeUndefined();
 });
 
-describe("what is wrong is said with file, line and what would be right", () => {
+describe("problems name file, line and what would be right", () => {
   test.each([
     ["no YAML", "name: [", /broken\.yaml:1: /],
     [
@@ -83,7 +83,7 @@ describe("what is wrong is said with file, line and what would be right", () => 
   });
 });
 
-test("scenarios are meant by name, by path, by folder, or all", () => {
+test("scenarios are found by name, by path, by folder, or all", () => {
   const file = join(SCENARIOS, "ask-status.yaml");
   expect(findScenarioFiles(["ask-status"], SCENARIOS)).toEqual([file]);
   expect(findScenarioFiles([file], SCENARIOS)).toEqual([file]);

@@ -47,7 +47,7 @@ describe("simulations", () => {
     expect(again.body.error.code).toBe("conflict");
   });
 
-  test("an id that could not stand in a path, and an unknown key, are refused together", async () => {
+  test("an id that is invalid in a path and an unknown key are refused together", async () => {
     const refused = await call("POST", "/simulations", { id: "../x", name: "no" });
     expect(refused.status).toBe(422);
     const fields = refused.body.error.problems.map((problem: { field: string }) => problem.field);
@@ -145,7 +145,7 @@ test("one simulation takes ten thousand events and no more, shows them in pages,
   expect((await call("POST", `/simulations/${other}/events`, toolCall)).status).toBe(201);
 });
 
-test("the trace shows tool calls with arguments and result, and other events as they are, in time order", async () => {
+test("the trace has tool calls with arguments and result, and other events unchanged, in time order", async () => {
   const id = await newSimulation();
   await call("POST", `/simulations/${id}/events`, { service: "agent", event_type: "note", data: { a: 1 } });
   await call("POST", `/simulations/${id}/events`, toolCall);

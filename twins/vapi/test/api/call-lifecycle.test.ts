@@ -34,7 +34,7 @@ async function join(url: string): Promise<WebSocket> {
 }
 
 describe("a call nobody connects to", () => {
-  test("ends after its wait with the vendor's reason, and its server is told", async () => {
+  test("ends after the connect timeout with the vendor's reason, and its server is notified", async () => {
     const hook = await startWebhookServer();
     const twin = await start({ connect_timeout_seconds: 0.2 });
     const created = await twin.api(
@@ -72,7 +72,7 @@ describe("the concurrency limit", () => {
 });
 
 describe("the world", () => {
-  test("holds calls and messages, and neither secrets nor socket addresses", async () => {
+  test("has calls and messages, but no secrets and no socket addresses", async () => {
     const twin = await start();
     const created = await twin.api(
       "POST",
@@ -117,7 +117,7 @@ describe("the world", () => {
     expect(whole.body.assistant.server.secret).toBe("hush-2");
   });
 
-  test("a reset ends live calls and puts the seed back", async () => {
+  test("a reset ends live calls and restores the seed", async () => {
     const twin = await start();
     const created = await twin.api("POST", "/call", websocketCall());
     const socket = await join(created.body.transport.websocketCallUrl);
@@ -178,7 +178,7 @@ test("a session that cannot start ends the call and closes its socket", async ()
   expect(call.body.status).toBe("ended");
 });
 
-test("a session that does not end when told to holds nobody up", async () => {
+test("a session that does not end in time delays nobody", async () => {
   const { createSession } = played;
   runtime = await startVoiceRuntime({
     createSession: (plan, parts) => ({ ...createSession(plan, parts), end: () => undefined }),

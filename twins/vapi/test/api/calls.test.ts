@@ -98,7 +98,7 @@ describe("POST /call", () => {
     expect(Buffer.concat(chunks).toString()).toBe("error code: 1010");
   });
 
-  test("lists every property that should not exist, at any depth, with what else is wrong", async () => {
+  test("lists every unknown property at any depth, and every other problem", async () => {
     const body = websocketCall({
       color: "red",
       assistant: {
@@ -319,7 +319,7 @@ describe("the call socket", () => {
 });
 
 describe("the control URL", () => {
-  test("passes commands to the live call and refuses what it cannot pass on", async () => {
+  test("passes commands to the live call and refuses the others", async () => {
     const created = await runtime.api("POST", "/call", websocketCall());
     const { controlUrl } = created.body.monitor;
     const post = (body: unknown) => request("POST", controlUrl, { body });

@@ -105,7 +105,7 @@ describe("the model server", () => {
     });
   });
 
-  test("is told nothing of the call with metadataSendMode off, and the metadata's members with destructured", async () => {
+  test("gets nothing about the call with metadataSendMode off, and the metadata's members with destructured", async () => {
     const metadata = { tenant: "acme", stream: false, messages: [] };
     const off = await asked({ metadata, model: { metadataSendMode: "off" } });
     expect(Object.keys(off.json).sort()).toEqual([
@@ -122,7 +122,7 @@ describe("the model server", () => {
     expect(json).not.toHaveProperty("metadata");
   });
 
-  test("is not told the secrets of tools and of other servers", async () => {
+  test("does not get the secrets of tools and other servers", async () => {
     const { body, headers } = await asked({
       server: { url: "https://hooks.example", headers: { "x-key": "hush-server" } },
       credentials: [{ provider: "openai", apiKey: "hush-openai" }],
@@ -157,7 +157,7 @@ describe("the model server", () => {
     expect(logs.text()).not.toContain("secret-path");
   });
 
-  test("that redirects is not followed: nobody configured where that leads", async () => {
+  test("is not followed when it redirects", async () => {
     server.answer = (response) =>
       void response.writeHead(307, { location: `${server.endpoint.baseUrl}/elsewhere` }).end();
     const { brain } = await brainOf();
@@ -194,7 +194,7 @@ describe("a server that fails ends the call with the vendor's reason", () => {
 });
 
 describe("an answer", () => {
-  test("may be whole instead of streamed, tools included", async () => {
+  test("may be complete instead of streamed, including tool calls", async () => {
     const call = (id: string) => ({ id, type: "function", function: { name: "who", arguments: '{"a":1}' } });
     const message = { role: "assistant", content: "One moment.", tool_calls: [call("a"), call("b")] };
     server.answer = (response) =>
@@ -218,7 +218,7 @@ describe("an answer", () => {
     expect(await replyOf(brain)).toEqual([{ type: "say", text: "Ada." }]);
   });
 
-  test("is waited for as long as timeoutSeconds says, twenty by default", async () => {
+  test("has the time limit timeoutSeconds, twenty by default", async () => {
     const patience = async (model: object) => (await brainOf({ model })).brain.stepTimeoutMs;
     expect(await patience({ timeoutSeconds: 300 })).toBeGreaterThan(300_000);
     expect(await patience({})).toBeGreaterThan(20_000);

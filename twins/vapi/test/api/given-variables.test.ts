@@ -35,7 +35,7 @@ async function start(
   return sandboxRoutes(twins);
 }
 
-test("a request may name no variable of the machine, whichever part it is for and whether it is set or not", async () => {
+test("a request may name no environment variable, for any provider, set or not", async () => {
   const ask = await start();
   for (const { service } of services) {
     const refused = await ask("POST", "", { id: "thief", services: [service] });
@@ -49,7 +49,7 @@ test("a request may name no variable of the machine, whichever part it is for an
   }
 });
 
-test("a variable that the machine's owner has listed may be named; another that only begins like it may not", async () => {
+test("a request may name a variable that the owner has listed, but not another with the same prefix", async () => {
   const ask = await start({ givenVariables: [NAME] });
   for (const { part, service } of services) {
     expect((await ask("POST", "", { id: part, services: [service] })).status).toBe(201);
@@ -59,7 +59,7 @@ test("a variable that the machine's owner has listed may be named; another that 
   expect(refused.status).toBe(422);
 });
 
-test("the environment file may name any, and so may a sandbox that has its services", async () => {
+test("the environment file may name any variable, and so may a sandbox with its services", async () => {
   const brain = `{ provider: openai, base_url: "http://127.0.0.1:9/v1", api_key_env: ${NAME} }`;
   const ask = await start({}, `version: 1\nservices: [{ name: vapi, config: { brain: ${brain} } }]\n`);
   expect((await ask("POST", "", { id: "same" })).status).toBe(201);

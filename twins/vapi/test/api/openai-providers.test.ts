@@ -113,7 +113,7 @@ describe("the brain", () => {
     expect((await steps.next()).done).toBe(true);
   });
 
-  test("puts tool calls together from their deltas, whatever the bytes are cut into", async () => {
+  test("assembles tool calls from their deltas, however the bytes are cut", async () => {
     const text = completion([
       { content: "One moment." },
       { tool_calls: [{ index: 0, id: "call_a", function: { name: "who", arguments: '{"serv' } }] },
@@ -155,7 +155,7 @@ describe("the brain", () => {
     expect(logs.text()).toContain(reason);
   });
 
-  test("apologises for an error status, a cut connection and a server that is not there", async () => {
+  test("apologises for an error status, a cut connection and an unreachable server", async () => {
     server.answer = (response) => void response.writeHead(429).end('{"error":{"message":"slow down"}}');
     expect(await reply()).toEqual([{ type: "say", text: APOLOGY }]);
     expect(logs.text()).toContain("429");
@@ -168,7 +168,7 @@ describe("the brain", () => {
     expect(await reply()).toEqual([{ type: "say", text: APOLOGY }]);
   });
 
-  test("gives up on silence, not on a long answer", async () => {
+  test("times out on silence, not on a long answer", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     server.endpoint.timeoutMs = 600;
@@ -211,7 +211,7 @@ describe("the brain", () => {
   });
 });
 
-test("the session outlasts each server's own patience, however long that is", () => {
+test("the session's time limit exceeds that of each server", () => {
   const endpoint = { baseUrl: "http://127.0.0.1:1/v1", key: undefined, timeoutMs: 120_000 };
   const { log } = captureLog();
   const waits = [
@@ -270,7 +270,7 @@ describe("recognition", () => {
     expect(await recognition.transcribe(speech, "en", signal)).toEqual({ text: null });
   });
 
-  test("gives up on a server that is silent", async () => {
+  test("times out on a silent server", async () => {
     server.endpoint.timeoutMs = 50;
     server.answer = () => undefined;
     const recognition = createOpenAiRecognition(server.endpoint, "whisper-1", logs.log);
@@ -328,7 +328,7 @@ describe("synthesis", () => {
 
 const noVariables = () => undefined;
 
-test("a configured key that is not in the environment is named", () => {
+test("the error names a configured key that is not in the environment", () => {
   const config = { base_url: "http://127.0.0.1:1/v1/", timeout_seconds: 1 };
   expect(() => openAiEndpoint({ ...config, api_key_env: "NO_SUCH_KEY_SET" }, noVariables)).toThrow(
     /NO_SUCH_KEY_SET/,

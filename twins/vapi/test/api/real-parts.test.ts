@@ -24,7 +24,7 @@ afterAll(async () => {
   await hook.stop();
 });
 
-test("with its own ears, script and voice the twin holds a conversation, faster than real time", async () => {
+test("with its embedded recognition, script and voice the twin holds a conversation faster than real time", async () => {
   const rules = [
     {
       heard: "who is on call for payments right now",

@@ -10,7 +10,7 @@ import { startVoiceRuntime, type VoiceRuntimeTwin } from "../../twin.ts";
 let running: VoiceRuntimeTwin | undefined;
 afterEach(() => running?.stop());
 
-test("a queued call ends by the sandbox's clock, which may jump", async () => {
+test("a queued call expires by the sandbox's clock, which may jump", async () => {
   let now = Date.parse("2030-01-01T00:00:00Z");
   const twin = await startVoiceRuntime(
     { createSession: playedSessions().createSession, embedded: silentSpeech },

@@ -69,7 +69,7 @@ describe("words", () => {
     expect(matchesWords(pattern, heard)).toBe(fits);
   });
 
-  test("a pattern always hears its own words, and with * any words around them", () => {
+  test("a pattern always matches its own words, and with * any words around them", () => {
     const sentence = fc.array(fc.constantFrom("open", "an", "incident", "a", "b"), {
       minLength: 1,
       maxLength: 8,
@@ -84,7 +84,7 @@ describe("words", () => {
     );
   });
 
-  test("hostile text stays text: a long near miss is judged in no time", () => {
+  test("hostile text stays text: a long near miss is judged quickly", () => {
     const heard = `${"a ".repeat(4000)}`;
     const judge = () => expect(matchesWords(`${"* a ".repeat(100)}* never`, heard)).toBe(false);
     expect(processorMsOf(judge)).toBeLessThan(10_000);
@@ -92,7 +92,7 @@ describe("words", () => {
 });
 
 describe("the script", () => {
-  test("the first rule that fits answers; a list fits when any of its patterns does", async () => {
+  test("the first matching rule answers; a list matches when one of its patterns does", async () => {
     const brain = brainOf([
       { heard: ["good morning", "hello *"], say: "First." },
       { heard: "*", say: "Second." },
@@ -101,7 +101,7 @@ describe("the script", () => {
     expect(await ask(brain, [user("Bye")])).toEqual([{ type: "say", text: "Second." }]);
   });
 
-  test("a once rule serves one turn of each call", async () => {
+  test("a once rule applies to one turn of each call", async () => {
     const rules = [
       { heard: "*", say: "First.", once: true },
       { heard: "*", say: "Then.", end_call: true },
@@ -150,12 +150,12 @@ describe("the script", () => {
     expect(await answered(rules, "x", results)).toEqual([{ type: "say", text }]);
   });
 
-  test("without say_on_error a failure still says something", async () => {
+  test("without say_on_error a failure is still spoken", async () => {
     const rules = [{ heard: "*", call: [{ tool: "t" }], say: "{{t.name}}" }];
     expect(await answered(rules, "x", [null])).toEqual([{ type: "say", text: "Sorry, that did not work." }]);
   });
 
-  test("nothing fits, or there is no script: the caller hears so", async () => {
+  test("without a matching rule or a script the caller is told so", async () => {
     expect(await ask(brainOf([{ heard: "hello", say: "Hi." }]), [user("bye")])).toEqual([
       { type: "say", text: "Sorry, I did not catch that." },
     ]);

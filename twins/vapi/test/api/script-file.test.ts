@@ -66,7 +66,7 @@ async function said(brain: Brain, simulationId?: string): Promise<BrainStep[]> {
   return steps;
 }
 
-test("an edited script serves without a restart; a script of a simulation's own stays; a broken file is said once", async () => {
+test("an edited script is reloaded; a simulation's own script stays; a broken file is logged once", async () => {
   const brain = await newBrain();
   expect(await said(brain)).toEqual([{ type: "say", text: "one" }]);
   const own = { simulation_id: "sim-own", rules: [{ heard: "*", say: "own" }] };

@@ -16,7 +16,7 @@ const assistant = fc.record({
   metadata: fc.dictionary(fc.string(), fc.jsonValue()),
 });
 
-test("what is sealed shows no secret, and unsealing gives back what was sealed", () => {
+test("sealing hides every secret, and unsealing restores it", () => {
   const vault = createSecretVault();
   fc.assert(
     fc.property(assistant, (whole) => {
@@ -30,7 +30,7 @@ test("what is sealed shows no secret, and unsealing gives back what was sealed",
   );
 });
 
-test("another process cannot turn a reference back", () => {
+test("another process cannot resolve a reference", () => {
   const sealed = createSecretVault().seal({ secret: "hush-1" });
   expect(createSecretVault().unseal(sealed)).toEqual(sealed);
 });

@@ -179,7 +179,7 @@ describe("the tool-calls request", () => {
     }
   });
 
-  test("an async tool is not waited for", async () => {
+  test("nobody waits for an async tool", async () => {
     const session = await liveCall(assistantWith([tool("slow", { url: hook.url }, { async: true })]));
     hook.answer = () => new Promise(() => undefined);
     expect(await contents(session, [call("slow")])).toEqual(["Success."]);
@@ -235,7 +235,7 @@ describe("the answer", () => {
     expect(hook.calls.map(({ path }) => path)).toEqual(["/from"]);
   });
 
-  test("a server that is not there, an unknown tool and a tool without a server give no result", async () => {
+  test("an unreachable server, an unknown tool and a tool without a server give no result", async () => {
     const gone = { url: "http://127.0.0.1:1/" };
     const session = await liveCall(assistantWith([tool("one", gone), tool("two")]));
     expect(await contents(session, [call("one"), call("two"), call("three")])).toEqual([null, null, null]);
@@ -283,7 +283,7 @@ describe("retries", () => {
     expect(Number(third) - Number(second)).toBeGreaterThan(190);
   });
 
-  test("stop at the plan's limit, and never begin for an excluded status", async () => {
+  test("stop at the plan's limit, and never start for an excluded status", async () => {
     const session = await liveCall(
       assistantWith([
         tool("one", { url: `${hook.url}/one`, ...plan("fixed", 2) }),
@@ -299,7 +299,7 @@ describe("retries", () => {
 });
 
 describe("server messages", () => {
-  test("go to the assistant's server as asked for, in order, and end with the report", async () => {
+  test("go to the assistant's server as subscribed, in order, and end with the report", async () => {
     const session = await liveCall({
       server: { url: `${hook.url}/server` },
       serverMessages: ["status-update", 'transcript[transcriptType="final"]', "end-of-call-report"],
@@ -333,7 +333,7 @@ describe("server messages", () => {
     });
   });
 
-  test("a server that hangs delays no call, and what waits is bounded", async () => {
+  test("a hanging server delays no call, and the queue is bounded", async () => {
     const session = await liveCall({ server: { url: hook.url }, serverMessages: ["status-update"] });
     hook.answer = () => new Promise(() => undefined);
     for (let index = 0; index < 500; index++) session.parts.publish({ type: "status-update", index });

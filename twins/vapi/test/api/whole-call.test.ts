@@ -135,7 +135,7 @@ describe("a whole call", () => {
     expect(rows.body.total).toBe(7);
   });
 
-  test("is spoken into and ended through its control URL", async () => {
+  test("takes say and end-call through its control URL", async () => {
     const { id, controlUrl, caller } = await dial({ firstMessageMode: "assistant-waits-for-user" });
     const control = (body: object) => fetch(controlUrl, { method: "POST", body: JSON.stringify(body) });
     await caller.brief("status-update in-progress");
@@ -202,7 +202,7 @@ describe("a whole call", () => {
     await server.stop();
   });
 
-  test("hears, thinks and speaks through OpenAI-compatible servers when configured so", async () => {
+  test("uses OpenAI-compatible servers for all three providers when configured", async () => {
     const server = await startOpenAiServer();
     server.answer = (response, { path }) => {
       if (path.endsWith("/audio/transcriptions")) response.end('{"text":"Who are you?"}');

@@ -60,7 +60,7 @@ describe("the negotiated format", () => {
     );
   });
 
-  test("a caller whose chunks have odd sizes is understood", async () => {
+  test("a caller whose chunks have odd sizes is recognised", async () => {
     const call = await placeCall({ brain: echo });
     const audio = samplesToBytes(
       Int16Array.from([...call.pause(400), ...call.tone(500, 800), ...call.pause(3_000)]),
@@ -69,7 +69,7 @@ describe("the negotiated format", () => {
     await call.brief("transcript user final: What is the status?");
   });
 
-  test("with oddFrames some frames end within a sample, and the audio is whole all the same", async () => {
+  test("with oddFrames some frames end within a sample, and the audio is still complete", async () => {
     const call = await startCall({ assistant: GREETS, oddFrames: true });
     await call.brief("speech-update assistant stopped 0");
     const lengths = frameLengths(call);
@@ -120,7 +120,7 @@ describe("the media clock", () => {
     },
   };
 
-  test("a call at twenty times the speed is the same call: the same messages between the same audio, byte for byte", async () => {
+  test("a call at twenty times the speed is the same call: the same messages and audio, byte for byte", async () => {
     const talk = {
       brain: echo,
       parts: unhurried,
@@ -164,7 +164,7 @@ describe("the media clock", () => {
     expect(logged.text()).not.toContain("silence is assumed");
   });
 
-  test("a client that stops to send is silent: its turn ends, and the log says once that silence is assumed", async () => {
+  test("a client that stops sending is silent: its turn ends, and the log says once that silence is assumed", async () => {
     const logged = captureLog();
     const call = await placeCall({ brain: echo, log: logged.log });
     call.client.send(samplesToBytes(call.tone(500, 800)));
@@ -189,7 +189,7 @@ describe("the media clock", () => {
     expect(call.heardMs).toBe(3_000);
   });
 
-  test("a provider that is slow delays the call and does not stop it", async () => {
+  test("a slow provider delays the call and does not stop it", async () => {
     let answer: () => void = () => {};
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -210,7 +210,7 @@ describe("the media clock", () => {
 });
 
 describe("providers that fail", () => {
-  test("a model that fails is apologised for once; the call goes on", async () => {
+  test("the assistant apologises once for a failing model, and the call continues", async () => {
     const logged = captureLog();
     let asked = 0;
     const call = await startCall({
@@ -229,7 +229,7 @@ describe("providers that fail", () => {
     expect(logged.lines.filter(({ msg }) => msg.includes("reply failed"))).toHaveLength(2);
   });
 
-  test("a sentence that cannot be synthesised is left out, of the conversation too", async () => {
+  test("a sentence that cannot be synthesised is left out, also of the conversation", async () => {
     const call = await startCall({
       *brain() {
         yield { type: "say", text: "Unspeakable." };
@@ -248,7 +248,7 @@ describe("providers that fail", () => {
     await call.brief("transcript assistant final: Said.");
   });
 
-  test("words that cannot be synthesised are a turn without sound: it starts and stops, and nobody is said to have said them", async () => {
+  test("words that cannot be synthesised are a turn without sound: it starts and stops, and no transcript has them", async () => {
     let failing = true;
     const call = await startCall({
       assistant: GREETS,
@@ -287,7 +287,7 @@ describe("providers that fail", () => {
     ]);
   });
 
-  test("a last sentence that cannot be synthesised ends the turn behind what was heard of it", async () => {
+  test("a last sentence that cannot be synthesised ends the turn after the audible ones", async () => {
     let fail: (error: Error) => void = () => {};
     const call = await startCall({
       *brain() {
@@ -327,7 +327,7 @@ describe("providers that fail", () => {
     },
   );
 
-  test("a recogniser that fails has heard nothing; the next turn is heard", async () => {
+  test("a failing recogniser gives no transcript; the next turn is transcribed", async () => {
     let heard = 0;
     const logged = captureLog();
     const call = await startCall({
@@ -382,7 +382,7 @@ describe("providers that fail", () => {
 });
 
 describe("bounds", () => {
-  test("half a minute of audio in one go is worked through, and answered at its place", async () => {
+  test("half a minute of audio at once is processed, and answered at its position", async () => {
     const call = await placeCall({ brain: echo });
     call.client.send(samplesToBytes(call.pause(27_000)));
     call.client.send(samplesToBytes(call.tone(500, 800)));
@@ -390,7 +390,7 @@ describe("bounds", () => {
     await call.brief("transcript assistant final: You said: What is the status?");
   });
 
-  test("a client that floods is made to wait, and loses nothing", async () => {
+  test("a client that floods is paused, and loses nothing", async () => {
     const logged = captureLog();
     const paused: boolean[] = [];
     const call = await placeCall({
@@ -438,7 +438,7 @@ describe("bounds", () => {
     await logged.line(({ msg }) => msg.includes("oldest is dropped"), "dropped audio");
   });
 
-  test("a client that never reads is given no more audio and is cut off in the end", async () => {
+  test("a client that never reads gets no more audio and is cut off in the end", async () => {
     const logged = captureLog();
     const format = { format: "pcm_s16le", sampleRate: 192_000 } as const;
     const call = await placeCall({ format, log: logged.log, speed: 1 });
@@ -454,7 +454,7 @@ describe("bounds", () => {
   });
 });
 
-test("after the end nothing is left: no timer, no detector, no listener", async () => {
+test("after the end no timer, detector or listener is left", async () => {
   const before = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   let closed = 0;
   const detectors: { close(): void }[] = [];

@@ -112,7 +112,7 @@ describe("messages", () => {
     expect(new Set(call.published.map(({ type }) => type))).toContain("speech-update");
   });
 
-  test("assistant.speechStarted is for those who ask: each sentence as it begins, with the whole text so far", async () => {
+  test("assistant.speechStarted is sent on subscription: each sentence as it starts, with the text so far", async () => {
     const clientMessages = [...ASSISTANT.clientMessages, "assistant.speechStarted"];
     const call = await startCall({ assistant: { ...GREETS, firstMessage: "One. Two.", clientMessages } });
     await call.brief("transcript assistant final: One. Two.");
@@ -122,7 +122,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("a client that sends nothing hears the greeting all the same, by the wall clock", async () => {
+  test("a client that sends no audio hears the greeting, by the wall clock", async () => {
     const call = await placeCall({ assistant: { ...GREETS, firstMessage: "Hi." } });
     await call.brief("transcript assistant final: Hi.");
     expect(call.story[0]).toBe("status-update in-progress");
@@ -140,7 +140,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("a reply is dropped and the turn heard anew when the user goes on before the assistant is heard", async () => {
+  test("a reply is dropped and the turn transcribed again when the user continues before the assistant is audible", async () => {
     const call = await startCall({ brain: echo, assistant: { startSpeakingPlan: patient } });
     await call.say(call.tone(400, 600), call.pause(900), call.tone(500, 800));
     await call.brief("transcript assistant final: You said: Hello there. What is the status?");
@@ -158,7 +158,7 @@ describe("turns", () => {
     expect(call.records.filter(({ role }) => role === "user")).toHaveLength(1);
   });
 
-  test("a noise after an understood sentence does not undo it", async () => {
+  test("a noise after a recognised sentence does not undo it", async () => {
     const call = await startCall({ brain: echo, assistant: { startSpeakingPlan: patient } });
     await call.say(call.tone(400, 600), call.pause(700), call.tone(2_500, 300));
     await call.brief("transcript assistant final: You said: Hello there.");
@@ -253,7 +253,7 @@ describe("turns", () => {
     expect(call.heard.every((sample) => sample === 0)).toBe(true);
   });
 
-  test("latencies are known of every answered turn", async () => {
+  test("every answered turn has latencies", async () => {
     const call = await startCall({ brain: echo });
     await call.say(call.tone(500, 800));
     await call.brief("transcript assistant final: You said: What is the status?");
@@ -270,7 +270,7 @@ describe("turns", () => {
 const patient = { ...ASSISTANT.startSpeakingPlan, waitSeconds: 2 };
 
 describe("tools", () => {
-  test("a reply calls its tools and goes on with their results, in one turn", async () => {
+  test("a reply calls its tools and continues with their results, in one turn", async () => {
     const clientMessages = [...ASSISTANT.clientMessages, "tool-calls-result"];
     const tools = [{ name: "look_up", description: "Looks up.", parameters: {} }];
     const call = await startCall({
@@ -347,7 +347,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("interrupted while its tools run, a reply is over; the results stand for the next one", async () => {
+  test("a reply interrupted while its tools run is over; the next one has the results", async () => {
     let finish: (outcomes: ToolOutcome[]) => void = () => {};
     let rounds = 0;
     const call = await startCall({
@@ -386,7 +386,7 @@ describe("tools", () => {
     expect(Array.isArray(conversation) && LONG_SENTENCE.startsWith(conversation[2].content)).toBe(true);
   });
 
-  test("speech into the silence of a tool waits for nobody and interrupts nobody; the reply comes after it", async () => {
+  test("speech during the silence of a tool call interrupts nothing; the reply follows it", async () => {
     let finish: (outcomes: ToolOutcome[]) => void = () => {};
     const call = await startCall({
       speed: REACTING,
@@ -424,7 +424,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("the next sentence is synthesised while the former is spoken", async () => {
+  test("the next sentence is synthesised while the previous one is spoken", async () => {
     const asked: string[] = [];
     let spokenWhenAsked = "";
     const call = await startCall({
@@ -450,7 +450,7 @@ describe("tools", () => {
     expect(call.heardMs).toBe(2_000);
   });
 
-  test("a model that streams faster than it is spoken waits: only a few sentences are prepared ahead", async () => {
+  test("a model that streams faster than speech waits: only a few sentences are prepared ahead", async () => {
     let given = 0;
     const call = await startCall({
       *brain() {

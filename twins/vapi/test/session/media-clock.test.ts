@@ -41,7 +41,7 @@ describe("a caller who sends nothing", () => {
     expect(ticks[0]).toBe(0);
   });
 
-  test("is not silent while the process stood still, and the caller with it", async () => {
+  test("is not silent while the process stalls", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();
@@ -63,7 +63,7 @@ describe("a caller who sends nothing", () => {
   });
 });
 
-describe("a caller whose audio comes in lumps", () => {
+describe("a caller whose audio comes in bursts", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -100,7 +100,7 @@ describe("a caller whose audio comes in lumps", () => {
     return { ticks, sent, silences };
   }
 
-  test("frames of up to a second, late by half of one: nothing comes between them", () => {
+  test("frames of up to a second, half a second late: no silence is inserted", () => {
     fc.assert(
       fc.property(lumps, (drawn) => {
         const { ticks, sent, silences } = hear(drawn, 0);
@@ -111,7 +111,7 @@ describe("a caller whose audio comes in lumps", () => {
     );
   });
 
-  test("a pause beyond that is silence, as long as it lasts, and is told once", () => {
+  test("a longer pause is silence for its whole duration, and is reported once", () => {
     fc.assert(
       fc.property(lumps, fc.integer({ min: 1_600, max: 10_000 }), (drawn, pauseMs) => {
         const { ticks, sent, silences } = hear(drawn, pauseMs);

@@ -72,7 +72,7 @@ function updates(drive: Drive, role: "user" | "assistant") {
   );
 }
 
-describe("in every call, whatever anybody does when", () => {
+describe("in every call, for any sequence of events", () => {
   const always = (property: (drive: Drive, drawn: Call) => void, leftMs = 3_000) =>
     fc.assert(
       fc.property(call, (drawn) => property(drive(drawn, leftMs), drawn)),
@@ -101,7 +101,7 @@ describe("in every call, whatever anybody does when", () => {
     });
   });
 
-  test("one job at a time: prepared, then either dropped or heard, then either played out or cut", () => {
+  test("one job at a time: prepared, then either dropped or started, then either played out or cut", () => {
     always((drive) => {
       let current: number | undefined;
       const fates = new Map<number, TurnEffect["type"][]>();
@@ -126,7 +126,7 @@ describe("in every call, whatever anybody does when", () => {
     });
   });
 
-  test("what was understood, and is no acknowledgement, is answered: by its own reply or by that to a later turn", () => {
+  test("recognised speech that is no acknowledgement is answered, by its own reply or that to a later turn", () => {
     always((drive) => {
       drive.log.forEach((effect, at) => {
         if (effect.type !== "close-turn" || effect.text === null || effect.text === "okay") return;
@@ -167,7 +167,7 @@ describe("in every call, whatever anybody does when", () => {
     });
   });
 
-  test("a turn of the assistant is never heard of without its end: what has words starts and stops, spoken or not", () => {
+  test("a turn of the assistant never starts without ending: every job with words starts and stops, spoken or not", () => {
     always((drive, { speaksMs }) => {
       const ready = drive.log.filter(({ type }) => type === "start-audio").length;
       expect(updates(drive, "assistant")).toHaveLength(2 * ready);

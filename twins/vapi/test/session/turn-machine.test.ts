@@ -31,7 +31,7 @@ describe("first message modes", () => {
     ]);
   });
 
-  test("assistant-waits-for-user: a user who goes on is greeted when they are done", () => {
+  test("assistant-waits-for-user: a user who continues is greeted afterwards", () => {
     const plan = { firstMessage: "Welcome.", startSpeakingPlan: { ...start, waitSeconds: 2 } };
     const drive = new Drive({ plan }).speak(500).run(1_200).speak(500).run(9_000);
     expect(drive.all("abandon")).toEqual(["1300 abandon Welcome."]);
@@ -47,7 +47,7 @@ describe("first message modes", () => {
     },
   );
 
-  test("assistant-waits-for-user: a first message that a client has asked for is not said again", () => {
+  test("assistant-waits-for-user: a first message that a client requested is not repeated", () => {
     const drive = new Drive({ plan: { firstMessage: "Welcome." } });
     drive.send({ type: "say-first-message" });
     drive.run(4_000).speak(500).run(6_000);
@@ -71,7 +71,7 @@ describe("first message modes", () => {
     expect(drive.all("start-audio")).toEqual(["10 start-audio reply 0"]);
   });
 
-  test("the greeting does not wait for a user who speaks already; the user is answered after it", () => {
+  test("the greeting does not wait for a user who already speaks; the user is answered after it", () => {
     const drive = new Drive({ plan: SPEAKS_FIRST, readyAfterMs: 300 }).speak(800).run(6_000);
     expect(drive.all("start-audio")).toEqual(["300 start-audio Welcome.", "2600 start-audio reply 1"]);
     expect(drive.all("user-interrupted")).toEqual([]);
@@ -98,7 +98,7 @@ describe("endpointing (startSpeakingPlan)", () => {
     expect(turnOverAfter(null)).toBe(2_500);
   });
 
-  test("waitSeconds counts from the end of speech: the answer is not heard before", () => {
+  test("waitSeconds counts from the end of speech: the answer does not start before", () => {
     const plan = { startSpeakingPlan: { ...start, waitSeconds: 2 } };
     const drive = new Drive({ plan }).speak(1_000).run(5_000);
     expect(drive.all("prepare")).toEqual(["1400 prepare reply 0"]);
@@ -113,7 +113,7 @@ describe("endpointing (startSpeakingPlan)", () => {
     expect(drive.all("speech-update").slice(0, 2)).toEqual(["380 user started 0", "1700 user stopped 0"]);
   });
 
-  test("a user who goes on before the assistant is heard is heard again: the reply is dropped", () => {
+  test("a user who continues before the assistant is audible reopens the turn: the reply is dropped", () => {
     const drive = new Drive({ readyAfterMs: 800 }).speak(1_000).run(1_700).speak(500).run(6_000);
     expect(drive.all("abandon")).toEqual(["1800 abandon reply 0"]);
     expect(drive.all("close-turn")).toEqual([
@@ -123,7 +123,7 @@ describe("endpointing (startSpeakingPlan)", () => {
     expect(drive.all("start-audio")).toEqual(["3400 start-audio reply 0"]);
   });
 
-  test("once tools have acted on a turn, more speech is a turn of its own and the reply is kept", () => {
+  test("once tools have acted on a turn, more speech is a new turn and the reply stays", () => {
     const drive = new Drive({ readyAfterMs: 3_000 }).speak(1_000).run(1_500);
     drive.send({ type: "job-tools", job: 1, running: true });
     drive.speak(500).run(10_000);
@@ -132,7 +132,7 @@ describe("endpointing (startSpeakingPlan)", () => {
     expect(drive.all("start-audio")).toEqual(["4400 start-audio reply 0", "9400 start-audio reply 1"]);
   });
 
-  test("a turn in which nothing was understood is not answered", () => {
+  test("a turn in which nothing was recognised is not answered", () => {
     const drive = new Drive({ hears: () => null }).speak(1_000).run(5_000);
     expect(drive.all("prepare")).toEqual([]);
     expect(drive.all("speech-update")).toEqual(["380 user started 0", "1700 user stopped 0"]);
@@ -246,7 +246,7 @@ describe("barge-in (stopSpeakingPlan)", () => {
 });
 
 describe("what else is said", () => {
-  test("a line waits until the assistant has finished; one that cuts in does not", () => {
+  test("a line waits until the assistant has finished; an interrupting one does not", () => {
     const drive = new Drive({ speaksMs: () => 1_000 });
     drive.send({ ...say, text: "One." });
     drive.run(500).send({ ...say, text: "Two." });
@@ -311,7 +311,7 @@ describe("time limits", () => {
     expect(drive.all("end-call")).toEqual(["7900 end-call silence-timed-out 1000"]);
   });
 
-  test("noise does not count as somebody speaking", () => {
+  test("noise does not count as speech", () => {
     const drive = new Drive({ plan: { silenceTimeoutSeconds: 5 }, hears: () => null });
     drive.run(1_000).speak(500).run(60_000);
     expect(drive.all("end-call")).toEqual(["5000 end-call silence-timed-out 1000"]);
@@ -329,7 +329,7 @@ describe("time limits", () => {
     ]);
   });
 
-  test("speech without any pause is taken as a turn after a minute", () => {
+  test("speech without a pause is treated as a turn after a minute", () => {
     const drive = new Drive().run(100);
     drive.send({ type: "speech-started", atMs: 100 });
     drive.run(70_000);
@@ -338,7 +338,7 @@ describe("time limits", () => {
 });
 
 describe("the end", () => {
-  test("what was heard and not yet said to be over is told before the call ends", () => {
+  test("a transcribed turn that is still open is closed before the call ends", () => {
     const drive = new Drive({ hears: () => "and then" }).speak(500).run(1_000);
     drive.send({ type: "end", reason: "customer-ended-call", closeCode: 1000 });
     expect(drive.story.slice(-3)).toEqual([
@@ -348,7 +348,7 @@ describe("the end", () => {
     ]);
   });
 
-  test("after it nothing happens any more", () => {
+  test("after it nothing happens", () => {
     const drive = new Drive();
     drive.send({ type: "end", reason: "customer-ended-call", closeCode: 1000 });
     drive.send({ type: "speech-started", atMs: 0 });

@@ -29,7 +29,7 @@ describe("Flite synthesis", () => {
     expect(levelDb(speech)).toBeGreaterThan(-35);
   });
 
-  test("gives a vendor's voice always the same voice, and different ones to different ids", async () => {
+  test("maps a vendor's voice always to the same voice, and different ids to different ones", async () => {
     const say = (voiceId: string) => synthesis.speak("Good morning.", { provider: "vapi", voiceId }, never);
     const spoken = await Promise.all(
       ["Elliot", "Rohan", "Hana", "Neha", "Cole", "Paige", "Spencer"].map(say),
@@ -44,7 +44,7 @@ describe("Flite synthesis", () => {
     await another.close();
   });
 
-  test("keeps what it has spoken, speaks at once what many ask for at once, and forgets the oldest", async () => {
+  test("caches sentences, synthesises concurrent requests once, and evicts the oldest", async () => {
     const many = await Promise.all([1, 2, 3].map(() => synthesis.speak("Which service is it?", SLT, never)));
     expect(new Set(many).size).toBe(1);
     expect(await synthesis.speak("Which service is it?", SLT, never)).toBe(many[0]);
@@ -56,7 +56,7 @@ describe("Flite synthesis", () => {
     expect(again).toEqual(many[0]);
   });
 
-  test("an abort ends the wait of the one who aborts only", async () => {
+  test("an abort ends only the aborting request", async () => {
     const abort = new AbortController();
     const impatient = synthesis.speak("Somebody hangs up while this is spoken.", SLT, abort.signal);
     const patient = synthesis.speak("Somebody hangs up while this is spoken.", SLT, never);
@@ -65,7 +65,7 @@ describe("Flite synthesis", () => {
     expect((await patient).length).toBeGreaterThan(INTERNAL_RATE);
   });
 
-  test("shares threads and sentences with others set up alike, until the last of them closes", async () => {
+  test("shares threads and cache between equal configurations, until the last one closes", async () => {
     const [one, other] = [createFliteSynthesis({ threads: 1 }), createFliteSynthesis({ threads: 1 })];
     const spoken = await one.speak("We share this.", SLT, never);
     await one.close();
@@ -79,7 +79,7 @@ describe("Flite synthesis", () => {
     await next.close();
   });
 
-  test("has nothing to say for text without words, and refuses one without end", async () => {
+  test("returns no samples for text without words, and refuses text that is too long", async () => {
     for (const text of ["", "  ", "…", "?!"]) expect(await synthesis.speak(text, SLT, never)).toHaveLength(0);
     await expect(synthesis.speak("no ".repeat(MAX_TEXT_LENGTH), SLT, never)).rejects.toThrow(
       "too long to speak",
@@ -143,7 +143,7 @@ describe("on the disk", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("offhook-"))).toEqual([]);
   });
 
-  test("a thread that is ended in the middle of a sentence leaves nothing behind", async () => {
+  test("a thread stopped in the middle of a sentence leaves no files", async () => {
     const own = createFliteSynthesis({ threads: 1, cacheBytes: 3 });
     await own.speak("The thread is there now.", SLT, never);
     const spoken = own.speak("A very long sentence goes on and on. ".repeat(50), SLT, never);

@@ -118,8 +118,8 @@ describe("nothing is understood", () => {
   });
 });
 
-describe("the limits are not made for the shipped samples alone", () => {
-  test("a sample taken out of the library is not understood any more", () => {
+describe("the limits hold beyond the shipped samples", () => {
+  test("a sample removed from the library is no longer recognised", () => {
     const hearings = samples.map(({ text, pcm }) => {
       const others = samples.filter((sample) => sample.text !== text);
       const without = new Recogniser(
@@ -156,7 +156,7 @@ describe("the limits are not made for the shipped samples alone", () => {
   });
 });
 
-test("a sample's sentence in another voice is recognised or not understood, never taken for another", async () => {
+test("a sample's sentence in another voice is recognised or not, never mistaken for another", async () => {
   const others = samples.flatMap(({ text, voice }) => {
     return FLITE_VOICES.filter((other) => other !== voice).map(async (other) => ({
       text,
@@ -184,7 +184,7 @@ describe("the words said so far", () => {
     expect(new Set(said).size).toBeGreaterThanOrEqual(text.split(" ").length / 2);
   });
 
-  test("in noise at 20 dB no word is made up", () => {
+  test("in noise at 20 dB no word is invented", () => {
     let [known, all] = [0, 0];
     for (const { text, pcm } of samples) {
       const audio = toRuntime(withNoise(pcm, 20));
@@ -240,7 +240,7 @@ test("silence within an utterance is part of it", () => {
   expect(recogniser.transcribe(audio)).toBe(text);
 });
 
-test("a turn of four seconds takes the processor 60 ms at most, and so does a partial", () => {
+test("a turn of four seconds takes at most 60 ms of CPU, and so does a partial", () => {
   const audio = concatSamples(toRuntime(library.get("ask-status").pcm), silence(120, INTERNAL_RATE));
   const fastest = (run: () => unknown): number => {
     const times = Array.from({ length: 7 }, () => {

@@ -21,19 +21,19 @@ function heard(name: string): Int16Array {
 }
 
 describe("recognition by samples", () => {
-  test("answers the words of the sample it hears", async () => {
+  test("returns the words of the sample it hears", async () => {
     const { text } = await recognition.transcribe(heard("open-incident"), "en", never);
     expect(text).toBe("Hello, I need to open an incident for the checkout service.");
   });
 
-  test("answers null for what is no speech it knows", async () => {
+  test("returns null for unknown speech and noise", async () => {
     for (const name of ["noise", "tones", "wrong-rate"]) {
       expect(await recognition.transcribe(heard(name), "en", never), name).toEqual({ text: null });
     }
     expect(await recognition.transcribe(new Int16Array(0), "en", never)).toEqual({ text: null });
   });
 
-  test("answers the words said so far", async () => {
+  test("returns the words said so far", async () => {
     const unfinished = heard("open-incident").subarray(0, INTERNAL_RATE * 2);
     expect(await recognition.partial(unfinished, "en", never)).toEqual({ text: "Hello, I need to open" });
     expect(await recognition.transcribe(unfinished, "en", never)).toEqual({ text: null });
@@ -52,7 +52,7 @@ describe("recognition by samples", () => {
     });
   });
 
-  test("recordings that come, and go, while it listens are understood, or no longer", async () => {
+  test("recordings can be added and removed while it listens", async () => {
     const folder = mkdtempSync(join(tmpdir(), "offhook-samples-"));
     const { version, sampleRate, format, samples } = readManifest(samplesFolder);
     const write = (...names: string[]) => {

@@ -32,7 +32,7 @@ async function done(work: SharedWork<string, string>, runs: Run[], request: stri
 }
 
 describe("work that is shared", () => {
-  test("is done once for all who ask while it is under way, and not again after", async () => {
+  test("runs once for concurrent requests, and is cached afterwards", async () => {
     const { work, runs } = createWork(100);
     const all = [work.get("A", never), work.get("a", never)];
     runs[0]?.finish("result");
@@ -41,7 +41,7 @@ describe("work that is shared", () => {
     expect(runs).toHaveLength(1);
   });
 
-  test("is stopped when the last who waits leaves, not before; who comes then begins anew", async () => {
+  test("is aborted when the last waiter leaves, not before; the next request starts afresh", async () => {
     const { work, runs } = createWork(100);
     const [first, second] = [new AbortController(), new AbortController()];
     const waits = Promise.allSettled([work.get("a", first.signal), work.get("a", second.signal)]);
@@ -58,7 +58,7 @@ describe("work that is shared", () => {
     expect(await work.get("a", never)).toBe("fresh");
   });
 
-  test("that failed is not kept", async () => {
+  test("that failed is not cached", async () => {
     const { work, runs } = createWork(100);
     const failed = work.get("a", never);
     runs[0]?.fail(new Error("no voice"));
@@ -67,7 +67,7 @@ describe("work that is shared", () => {
     expect(runs).toHaveLength(2);
   });
 
-  test("gives up what was used longest ago when its memory is full, and keeps nothing larger than all of it", async () => {
+  test("evicts the least recently used result when full, and caches none larger than the whole", async () => {
     const { work, runs } = createWork(6);
     for (const request of ["a", "b", "c"]) await done(work, runs, request);
     await work.get("a", never);

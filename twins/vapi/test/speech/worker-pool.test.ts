@@ -44,7 +44,7 @@ describe("a pool of workers", () => {
     expect((await next).doubled).toBe(8);
   });
 
-  test("a thread that does not come to an end is stopped, and replaced", async () => {
+  test("a thread that exceeds its time limit is stopped and replaced", async () => {
     const pool = createPool(1, { maxTaskMs: 5_000 });
     await pool.run(1, never);
     const [endless, next] = [pool.run(Number.POSITIVE_INFINITY, never), pool.run(4, never)];
@@ -58,7 +58,7 @@ describe("a pool of workers", () => {
     await expect(pool.run(2, never)).rejects.toThrow("nobody.ts");
   });
 
-  test("an aborted task that waits never runs", async () => {
+  test("a task aborted in the queue never runs", async () => {
     const pool = createPool(1);
     const abort = new AbortController();
     const first = pool.run(1, never);
@@ -69,14 +69,14 @@ describe("a pool of workers", () => {
     expect((await pool.run(2, never)).threadId).toBe(threadId);
   });
 
-  test("refuses more tasks than it may keep", async () => {
+  test("refuses tasks beyond its queue limit", async () => {
     const pool = createPool(1, { maxWaiting: 2 });
     const kept = [1, 2, 3].map((n) => pool.run(n, never));
     await expect(pool.run(4, never)).rejects.toThrow("2 tasks wait for 1 threads: too many");
     expect(await Promise.all(kept)).toHaveLength(3);
   });
 
-  test("closing fails what runs and what waits, and takes nothing more", async () => {
+  test("closing fails running and waiting tasks, and refuses new ones", async () => {
     const pool = createPool(1);
     const tasks = [pool.run(1, never), pool.run(2, never)];
     const settled = Promise.allSettled(tasks);
