@@ -116,7 +116,7 @@ class Assembly {
 
   #bucketsResult(aggregation: BucketsAggregation, owner: Owner, ordinal: number): BucketsResult {
     const rows = this.#rows.get(owner.node)?.get(ordinal) ?? [];
-    return this.#made(aggregation, this.#group(rows, aggregation, owner), () => owner.places);
+    return this.#buildBuckets(aggregation, this.#group(rows, aggregation, owner), () => owner.places);
   }
 
   /** Buckets whose counts and results are columns of the enclosing bucket. */
@@ -131,10 +131,14 @@ class Assembly {
     });
     const group = { rows, total: 0, groups: rows.length };
     const nowhere: Places = new Map();
-    return this.#made(aggregation, group, (row) => buckets[Number(row?.keys[0] ?? 0)]?.places ?? nowhere);
+    return this.#buildBuckets(
+      aggregation,
+      group,
+      (row) => buckets[Number(row?.keys[0] ?? 0)]?.places ?? nowhere,
+    );
   }
 
-  #made(
+  #buildBuckets(
     aggregation: BucketsAggregation,
     group: BucketGroup,
     placesOf: (row: BucketRow | undefined) => Places,

@@ -76,7 +76,7 @@ class Compiler {
   }
 
   compile(aggregations: Aggregations): AggregationStatement {
-    const root = this.#root(aggregations, this.#documents.predicate);
+    const root = this.#compileRoot(aggregations, this.#documents.predicate);
     if (this.#selects.length === 0) return { statement: undefined, root };
     const body = joined(this.#selects, "\nUNION ALL BY NAME\n");
     const tables = joined([...this.#rootTables(), ...this.#tables], ",\n");
@@ -101,12 +101,12 @@ class Compiler {
     ];
   }
 
-  #root(aggregations: Aggregations, predicate: Sql, { mustCount = false } = {}): Owner {
+  #compileRoot(aggregations: Aggregations, predicate: Sql, { mustCount = false } = {}): Owner {
     const node = this.#nodes++;
     const rows = identifier(`${this.#prefix}r${node}`);
     this.#roots.push({ rows, predicate });
     const scope: Scope = { rows, path: undefined };
-    const { owner, columns, deferred } = this.#owner(node, aggregations.aggregations);
+    const { owner, columns, deferred } = this.#compileOwner(node, aggregations.aggregations);
     // Hits report their total.
     if (columns.length > 0 || mustCount || aggregations.aggregations.some(({ kind }) => kind === "hits")) {
       const counted = [
@@ -117,12 +117,12 @@ class Compiler {
       ];
       this.#selects.push(sql`SELECT ${joined(counted, ", ")} FROM ${scope.rows} AS d`);
     }
-    for (const later of deferred) this.#deferred(later, scope);
+    for (const later of deferred) this.#compileDeferred(later, scope);
     return owner;
   }
 
   /** The columns of an owner, and the aggregations that need a grouping of their own. */
-  #owner(node: number, aggregations: readonly Aggregation[]) {
+  #compileOwner(node: number, aggregations: readonly Aggregation[]) {
     const owner: Owner = { node, columns: [], places: new Map() };
     const columns: Sql[] = [];
     const deferred: Deferred[] = [];
@@ -143,7 +143,7 @@ class Compiler {
         const expressions = aggregation.columns(filterClause(condition));
         places.set(aggregation, { kind: "metric", first: add(expressions), count: expressions.length });
       } else if (aggregation.kind === "single" && aggregation.condition === undefined) {
-        const owner = this.#root(aggregation.children, this.#documents.scope, { mustCount: true });
+        const owner = this.#compileRoot(aggregation.children, this.#documents.scope, { mustCount: true });
         places.set(aggregation, { kind: "global", owner });
       } else if (aggregation.kind === "single") {
         const inner = andBoth(condition, aggregation.condition);
@@ -165,20 +165,23 @@ class Compiler {
     return { owner, columns, deferred };
   }
 
-  #deferred({ aggregation, condition, places }: Deferred, scope: Scope): void {
+  #compileDeferred({ aggregation, condition, places }: Deferred, scope: Scope): void {
     if (aggregation.kind === "hits") {
-      places.set(aggregation, { kind: "hits", node: this.#hits(aggregation, scope, condition) });
+      places.set(aggregation, { kind: "hits", node: this.#compileHits(aggregation, scope, condition) });
     } else {
-      places.set(aggregation, { kind: "buckets", owner: this.#buckets(aggregation, scope, condition) });
+      places.set(aggregation, {
+        kind: "buckets",
+        owner: this.#compileBuckets(aggregation, scope, condition),
+      });
     }
   }
 
-  #buckets(aggregation: BucketsAggregation, scope: Scope, condition: Sql | undefined): Owner {
+  #compileBuckets(aggregation: BucketsAggregation, scope: Scope, condition: Sql | undefined): Owner {
     const node = this.#nodes++;
     const rowKeys = aggregation.keys.map((_, index) => raw(`${this.#prefix}k${node}_${index}`));
     const keys = aggregation.keys.map((_, index) => raw(`k${node}_${index}`));
-    const keyed = this.#keyed(node, aggregation, rowKeys, scope, condition);
-    const { owner, columns, deferred } = this.#owner(node, aggregation.children.aggregations);
+    const keyed = this.#rowsWithKeys(node, aggregation, rowKeys, scope, condition);
+    const { owner, columns, deferred } = this.#compileOwner(node, aggregation.children.aggregations);
     const groups = this.#groups(node, aggregation, keyed, rowKeys, keys, columns, owner, scope);
     const selected = this.#table(
       "s",
@@ -188,14 +191,14 @@ class Compiler {
     );
     this.#selects.push(sql`SELECT ${raw(String(node))} AS node, * FROM ${selected}`);
     if (deferred.length > 0) {
-      const inside = this.#inside(node, aggregation, keyed, rowKeys, keys, selected, scope);
-      for (const later of deferred) this.#deferred(later, inside);
+      const inside = this.#rowsInBuckets(node, aggregation, keyed, rowKeys, keys, selected, scope);
+      for (const later of deferred) this.#compileDeferred(later, inside);
     }
     return owner;
   }
 
   /** The documents with their keys, a row for each key. */
-  #keyed(
+  #rowsWithKeys(
     node: number,
     aggregation: BucketsAggregation,
     rowKeys: readonly Sql[],
@@ -236,11 +239,11 @@ class Compiler {
     );
     const others = [...keys, raw("n"), ...owner.columns.map((name) => raw(name))];
     const numbered = path ? this.#table("t", node, "", withBucketNumbers(path, grouped, others)) : grouped;
-    return this.#withEveryKey(node, aggregation, numbered, keys, owner, path);
+    return this.#addEmptyKeys(node, aggregation, numbered, keys, owner, path);
   }
 
   /** Adds the keys that become empty buckets. */
-  #withEveryKey(
+  #addEmptyKeys(
     node: number,
     aggregation: BucketsAggregation,
     groups: Sql,
@@ -273,7 +276,7 @@ class Compiler {
    * The documents inside the buckets. If every group is a bucket, their keys identify it; otherwise the documents of dropped groups are
    * removed, and the bucket number identifies it.
    */
-  #inside(
+  #rowsInBuckets(
     node: number,
     { keys: columns, selection }: BucketsAggregation,
     keyed: Sql,
@@ -306,7 +309,11 @@ class Compiler {
     return { rows, path: { base: bucket, levels: [], buckets: selected } };
   }
 
-  #hits({ from, size, plan }: HitsAggregation, { rows, path }: Scope, condition: Sql | undefined): number {
+  #compileHits(
+    { from, size, plan }: HitsAggregation,
+    { rows, path }: Scope,
+    condition: Sql | undefined,
+  ): number {
     const node = this.#nodes++;
     const where = condition ? sql` WHERE ${condition}` : raw("");
     const columns = path ? bucketColumns(path) : [];

@@ -83,7 +83,7 @@ class PatternReader {
         this.#at++;
         tokens.push({ kind: "optional", tokens: this.read(depth + 1) });
       } else if (character === "'") {
-        tokens.push({ kind: "literal", text: this.#quoted() });
+        tokens.push({ kind: "literal", text: this.#quotedLiteral() });
       } else if (/[A-Za-z]/.test(character)) {
         tokens.push(this.#letters(character));
       } else if (/[{}#]/.test(character)) {
@@ -96,7 +96,7 @@ class PatternReader {
     return tokens;
   }
 
-  #quoted(): string {
+  #quotedLiteral(): string {
     const start = this.#at++;
     let text = "";
     while (this.#at < this.#pattern.length) {

@@ -1,5 +1,5 @@
 /**
- * `filter_path`: which parts of an answer are sent. `*` is any part of one name, `**` any number of names, `-` leaves out.
+ * `filter_path`: selects the parts of an answer. `*` matches any part of one name, `**` any number of names; `-` excludes.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/common-options.html#common-options-response-filtering
  */
 
@@ -11,18 +11,18 @@ import { isScalar, membersOf, RawJson } from "./write.ts";
 type Step = { kind: "name"; matches: (name: string) => boolean } | { kind: "any-depth" };
 export type Path = readonly Step[];
 
-/** The names that a name of an answer stands for: itself alone, or several with dots between. */
+/** Splits a member name into the names it stands for: itself alone, or its dotted parts. */
 export type SplitName = (name: string) => readonly string[];
 
 const whole: SplitName = (name) => [name];
 
-/** The longest filter accepted; each name of an answer is held against each path. */
+/** Bounds the work: each name of an answer is compared with each path. */
 const MAX_PATHS = 1000;
 
-/** What of an answer's body is sent. */
+/** Reduces the body of an answer. */
 export type BodyFilter = (body: unknown) => unknown;
 
-/** @throws VendorError when there are too many paths */
+/** @throws VendorError for too many paths */
 export function readFilter(paths: readonly string[]): BodyFilter {
   if (paths.length === 0) return (body) => body;
   if (paths.length > MAX_PATHS) throw illegalArgument(`filter_path has more than ${MAX_PATHS} paths`);
@@ -50,7 +50,7 @@ function matcherOf(pattern: string): (name: string) => boolean {
   return (name) => matchesParts(name, parts);
 }
 
-/** What of the paths is left below a name, and whether one of them ends there. */
+/** The rest of the paths below a name, and whether one of them ends there. */
 function descend(paths: readonly Path[], names: readonly string[]): { below: Path[]; ends: boolean } {
   let below = [...paths];
   for (const name of names) {
@@ -80,7 +80,7 @@ function descendOne(paths: readonly Path[], name: string): { below: Path[]; ends
   return { below, ends };
 }
 
-/** What the paths name, with what is around it; `undefined` when that is nothing. */
+/** Keeps what the paths name, with its enclosing objects; `undefined` when nothing is left. */
 export function includePaths(value: unknown, paths: readonly Path[], split: SplitName): unknown {
   if (value instanceof RawJson) return includePaths(readExactJson(value.text), paths, split);
   if (isScalar(value)) return undefined;
@@ -97,7 +97,7 @@ export function includePaths(value: unknown, paths: readonly Path[], split: Spli
   return kept.size === 0 ? undefined : kept;
 }
 
-/** What the paths do not name; `undefined` when that is nothing. */
+/** Drops what the paths name; `undefined` when nothing is left. */
 export function excludePaths(value: unknown, paths: readonly Path[], split: SplitName): unknown {
   if (value instanceof RawJson) return excludePaths(readExactJson(value.text), paths, split);
   if (isScalar(value)) return value;

@@ -1,4 +1,4 @@
-/** JSON objects, as most bodies of requests are. */
+/** JSON objects, the usual bodies of requests. */
 import { VendorError } from "../vendor/error.ts";
 import { type Json, type JsonObject, readJson } from "./read.ts";
 import { tokenOf } from "./token.ts";
@@ -7,7 +7,7 @@ export function isObject(json: unknown): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-/** @throws VendorError for JSON that is no object */
+/** @throws VendorError unless the text is a JSON object */
 export function readJsonObject(text: string): JsonObject {
   const json: Json = readJson(text);
   if (isObject(json)) return json;

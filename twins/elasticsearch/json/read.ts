@@ -90,9 +90,9 @@ class Reader<Value> {
     this.#skipBlank();
     switch (this.#text[this.#at]) {
       case "{":
-        return this.#nested(() => this.#object());
+        return this.#readNested(() => this.#object());
       case "[":
-        return this.#nested(() => this.#array());
+        return this.#readNested(() => this.#array());
       case '"':
         return this.#make.simple(this.#string());
       default:
@@ -100,7 +100,7 @@ class Reader<Value> {
     }
   }
 
-  #nested(read: () => Value): Value {
+  #readNested(read: () => Value): Value {
     if (++this.#depth > MAX_DEPTH) {
       throw this.#error(
         `Document nesting depth (${this.#depth}) exceeds the maximum allowed (${MAX_DEPTH}, from \`StreamReadConstraints.getMaxNestingDepth()\`)`,

@@ -1,4 +1,4 @@
-/** Ranges, of whatever a field holds. */
+/** `range`, on fields of any type. */
 import { isTimeName } from "@offhook/log-store/fields";
 import { identifier, sql } from "@offhook/log-store/sql";
 import { conversionError } from "../errors.ts";
@@ -50,7 +50,7 @@ export function range(compiler: Compiler, target: Target, query: RangeQuery, boo
       );
     case "keyword":
     case "words":
-      // A time that is text is no nearer to date math than one that is a date.
+      // Date math is literal text in a time field of texts, too.
       if (isTimeName(target.field.name) && isLiteralMath(context, query)) return nothing;
       return textRange(target, query, boost);
   }

@@ -61,12 +61,12 @@ class Reader {
           `[regexp] the operator [&] is not supported in [${this.#pattern}]: ask twice, in a bool`,
         );
       }
-      source += this.#repeated();
+      source += this.#repetition();
     }
     return source;
   }
 
-  #repeated(): string {
+  #repetition(): string {
     let source = this.#single();
     for (;;) {
       if (this.#take("*")) source = `(?:${source})*`;
@@ -110,11 +110,11 @@ class Reader {
       case "#":
         return this.#has("EMPTY") ? "[^\\x{0}-\\x{10FFFF}]" : "#";
       case '"':
-        return this.#quoted();
+        return this.#quotedText();
       case "<":
         return this.#has("INTERVAL") ? this.#interval() : "<";
       case "\\":
-        return this.#escaped();
+        return this.#escape();
       case "*":
       case "+":
       case "?":
@@ -136,7 +136,7 @@ class Reader {
     return `(?:${source})`;
   }
 
-  #quoted(): string {
+  #quotedText(): string {
     const end = this.#characters.indexOf('"', this.#at);
     if (end < 0) throw this.#error("expected '\"'");
     const text = this.#characters.slice(this.#at, end).map(literal).join("");
@@ -163,7 +163,7 @@ class Reader {
     return `(?:${numbers.join("|")})`;
   }
 
-  #escaped(): string {
+  #escape(): string {
     const character = this.#characters[this.#at++];
     if (character === undefined) throw this.#error("unexpected end-of-string");
     return /[dDsSwW]/.test(character) ? `\\${character}` : literal(character);

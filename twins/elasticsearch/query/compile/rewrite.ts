@@ -17,7 +17,7 @@ export interface Rewrite {
    * with the idf of the most frequent term. `similarity`: each term scores the boost times its similarity.
    */
   readonly weights: "constant" | "rarity" | "blended" | "similarity";
-  /** The most similar terms are kept, ties in alphabetical order. */
+  /** Limit of expansions: the most similar terms first, ties in alphabetical order. */
   readonly maxTerms: number;
 }
 

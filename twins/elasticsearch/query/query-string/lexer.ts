@@ -116,9 +116,9 @@ export class Lexer {
       case "!":
         return this.#modifier(character);
       case '"':
-        return { kind: "quoted", text: this.#delimited('"'), column };
+        return { kind: "quoted", text: this.#delimitedText('"'), column };
       case "/":
-        return { kind: "regexp", text: this.#delimited("/"), column };
+        return { kind: "regexp", text: this.#delimitedText("/"), column };
       case "[":
       case "{":
         this.#at++;
@@ -174,7 +174,7 @@ export class Lexer {
     return this.#text.slice(from, this.#at);
   }
 
-  #delimited(end: string): string {
+  #delimitedText(end: string): string {
     const from = ++this.#at;
     while (this.#at < this.#text.length) {
       const character = this.#peek();

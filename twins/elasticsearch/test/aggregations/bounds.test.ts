@@ -1,4 +1,4 @@
-/** What Elasticsearch 8.15.0 answered of 36 events, one each twenty minutes: bounds, offsets, the rest, booleans. */
+/** Answers of Elasticsearch 8.15.0 for 36 events, twenty minutes apart: bounds, offsets, other buckets, booleans. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SearchSandbox, startSearch } from "../../testing/search.ts";
 
@@ -35,7 +35,7 @@ const bounds = (min: string | undefined, max: string | undefined) => ({
 });
 
 test.each<[options: object, expected: [string, number][]]>([
-  // Both are rounded down, and the last is not taken in.
+  // Both bounds are rounded down; the upper one is exclusive.
   [{ fixed_interval: "1h", hard_bounds: bounds("03:10", "04:10") }, [["03:00", 3]]],
   [{ calendar_interval: "hour", hard_bounds: bounds(undefined, "04:10") }, [["03:00", 3]]],
   [{ fixed_interval: "90m", hard_bounds: bounds(undefined, "04:10") }, []],
@@ -43,7 +43,7 @@ test.each<[options: object, expected: [string, number][]]>([
     { fixed_interval: "1h", time_zone: "Asia/Kolkata", hard_bounds: bounds("03:10", "04:10") },
     [["08:00", 2]],
   ],
-  // The offset moves buckets that are filled.
+  // The offset moves the filled buckets.
   [
     { fixed_interval: "1h", offset: "15m", extended_bounds: bounds("01:10", "05:50") },
     [
@@ -68,7 +68,7 @@ test.each<[options: object, expected: [string, number][]]>([
   expect(shown(buckets)).toEqual(expected);
 });
 
-test("a histogram's bounds are held against its intervals without the offset, both taken in", async () => {
+test("a histogram compares its bounds without the offset, both inclusive", async () => {
   const histogram = { field: "l", interval: 2, hard_bounds: { min: 3, max: 6 } };
   const { buckets } = await aggregated({ histogram }, { match_all: {} });
   expect(shown(buckets)).toEqual([
@@ -107,7 +107,7 @@ test.each([
   });
 });
 
-describe("terms that a shard does not answer", () => {
+describe("terms that a shard does not return", () => {
   const everything = { match_all: {} };
   const rest = async (options: object) => {
     const { sum_other_doc_count, doc_count_error_upper_bound, buckets } = await aggregated(
@@ -130,7 +130,7 @@ describe("terms that a shard does not answer", () => {
   });
 });
 
-test("booleans sort as 0 and 1, and are looked for by either name", async () => {
+test("booleans sort as 0 and 1, and match by either notation", async () => {
   const hits = async (more: object) => {
     const { body } = await search({ size: 1, sort: [{ b: "asc" }], ...more });
     return body.error?.root_cause[0] ?? body.hits.hits[0].sort;

@@ -91,7 +91,7 @@ describe("terms", () => {
     expect(await bucketsOf({ terms: { field: "level", ...options } })).toEqual(expected);
   });
 
-  test("documents without a value are in the bucket of `missing`", async () => {
+  test("documents without a value belong to the bucket of `missing`", async () => {
     expect(await bucketsOf({ terms: { field: "host", missing: "none", include: ["none", "db-1"] } })).toEqual(
       [
         ["db-1", 1],
@@ -124,7 +124,7 @@ describe("terms", () => {
     expect(await refusal(store, { a: { terms: { field: "host", include } } })).toContain(reason);
   });
 
-  test("min_doc_count 0 shows terms of documents that the query does not match", async () => {
+  test("min_doc_count 0 lists terms of documents that the query does not match", async () => {
     const answer = await answered(
       store,
       { a: { terms: { field: "level", min_doc_count: 0 } } },
@@ -137,7 +137,7 @@ describe("terms", () => {
     ]);
   });
 
-  test("min_doc_count 0 lists every term in an empty bucket too, but for one that fills a histogram's gap", async () => {
+  test("min_doc_count 0 lists every term in empty buckets too, except in those that fill a histogram's gaps", async () => {
     const level = { terms: { field: "level", min_doc_count: 0, order: { _key: "asc" } } };
     const empty = [
       ["error", 0],
@@ -162,7 +162,7 @@ describe("terms", () => {
     expect((await within({ histogram: { field: "ms", interval: 1 } })).flat()).toEqual([]);
   });
 
-  test("numbers, dates and doubles are keys as the vendor prints them", async () => {
+  test("keys of numbers, dates and doubles print like the vendor's", async () => {
     expect(
       await aggregated(store, { a: { terms: { field: "ms", size: 1, order: { _key: "desc" } } } }),
     ).toContain('{"key":12.5,"doc_count":1}');
@@ -308,7 +308,7 @@ describe("date_histogram", () => {
     );
   });
 
-  test("days and hours follow clocks that change", async () => {
+  test("days and hours follow clock changes", async () => {
     const spring = await storeOf(
       [
         "2026-03-28T22:30Z",
@@ -384,7 +384,7 @@ describe("date_histogram", () => {
     );
   });
 
-  test("more buckets than the vendor allows are refused, not made", async () => {
+  test("more buckets than the vendor allows are refused", async () => {
     const error = await refused(store, { a: { date_histogram: { field: "at", fixed_interval: "1s" } } });
     expect(error.status).toBe(400);
     expect(error.cause.caused_by).toMatchObject({ type: "too_many_buckets_exception", max_buckets: 65536 });
@@ -434,7 +434,7 @@ describe("histogram", () => {
     ]);
   });
 
-  test("an interval of nothing is refused", async () => {
+  test("an interval of zero is refused", async () => {
     expect(await refusal(store, { a: { histogram: { field: "ms", interval: 0 } } })).toContain(
       "[interval] must be >0",
     );
@@ -475,7 +475,7 @@ describe("buckets by conditions", () => {
     );
   });
 
-  test("a field that nobody has is asked for as any other", async () => {
+  test("an unmapped field works like any other", async () => {
     expect(
       await aggregated(store, {
         a: { date_range: { field: "gone", format: "yyyy", ranges: [{ from: "2026" }] } },
@@ -527,7 +527,7 @@ describe("buckets by conditions", () => {
     );
   });
 
-  test("a global aggregation is of all that is searched, whatever the query finds", async () => {
+  test("a global aggregation covers every searched document, whatever the query finds", async () => {
     const answer = await aggregated(
       store,
       { all: { global: {} } },
@@ -536,7 +536,7 @@ describe("buckets by conditions", () => {
     expect(answer).toBe('{"all":{"doc_count":2}}');
   });
 
-  test("a global aggregation stands at the top alone", async () => {
+  test("a global aggregation is allowed only at the top", async () => {
     expect(await refusal(store, { a: { terms: { field: "level" }, aggs: { b: { global: {} } } } })).toContain(
       "can only be defined as top level aggregations",
     );
@@ -551,7 +551,7 @@ describe("composite", () => {
     },
   ];
 
-  test("goes on after the last page, to the end", async () => {
+  test("pages through to the end", async () => {
     const pages: unknown[] = [];
     let after: unknown;
     for (let page = 0; page < 5; page++) {
@@ -622,7 +622,7 @@ describe("composite", () => {
 });
 
 describe("top_hits", () => {
-  test("asks for the documents of each bucket", async () => {
+  test("returns the documents of each bucket", async () => {
     const { a } = await answered(store, {
       a: { terms: { field: "level" }, aggs: { top: { top_hits: { size: 1, from: 0 } } } },
     });

@@ -88,7 +88,7 @@ test("filters are queries, and top_hits are hits", async () => {
   });
 });
 
-test("a mistake is the vendor's error", async () => {
+test("an invalid request is the vendor's error", async () => {
   await expect(
     sandbox.client.search({ aggs: { a: { term: { field: "level" } } as never } }),
   ).rejects.toMatchObject({

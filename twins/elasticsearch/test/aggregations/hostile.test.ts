@@ -22,10 +22,10 @@ function nested(depth: number): object {
 const many = (count: number, one: (index: number) => object) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, one(index)]));
 
-/** Too many buckets: the vendor says so in the cause alone. */
+/** Too many buckets: only the cause says so, as in the vendor. */
 const tooMany = /^\nTrying to create too many buckets/;
 
-describe("what is too much is refused", () => {
+describe("excess is refused", () => {
   test.each([
     ["aggregations in aggregations", nested(500), /nested depth/],
     ["aggregations", many(10_000, () => ({ max: { field: "n" } })), /10000 aggregations/],
@@ -75,11 +75,11 @@ describe("what is too much is refused", () => {
     expect(await refusal(store, aggs)).toMatch(message);
   });
 
-  test("twenty levels of buckets are answered", async () => {
+  test("twenty levels of buckets work", async () => {
     expect(await aggregated(store, nested(20))).toContain('"m":{"value":1.0E300}');
   });
 
-  test("three hundred aggregations are answered", async () => {
+  test("three hundred aggregations work", async () => {
     const aggs = many(300, (index) =>
       index % 10 === 0 ? { terms: { field: "word" } } : { max: { field: "n" } },
     );
@@ -87,7 +87,7 @@ describe("what is too much is refused", () => {
   });
 });
 
-test("a pattern that explodes elsewhere is answered at once", async () => {
+test("a pattern of exponential backtracking runs in linear time", async () => {
   await aggregated(store, { a: { terms: { field: "word", include: "(a+)+(b+)+(a+)+c" } } });
 });
 
@@ -104,7 +104,7 @@ test("names and values are never part of the statement's text", async () => {
   });
 });
 
-test("whatever the options are, the answer is JSON or the vendor's error", async () => {
+test("for random options, the answer is JSON or the vendor's error", async () => {
   const types = [
     "terms",
     "date_histogram",

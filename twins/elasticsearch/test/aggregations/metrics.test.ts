@@ -74,7 +74,7 @@ test.each([
   expect(await answer(aggregation)).toBe(expected);
 });
 
-test("figures of dates are shown as dates, however great", async () => {
+test("metrics of dates print as dates, however large", async () => {
   const shown: unknown = JSON.parse(await answer({ extended_stats: { field: "at", format: "yyyy-MM-dd" } }));
   expect(shown).toMatchObject({
     variance_as_string: "2483-05-11",
@@ -82,7 +82,7 @@ test("figures of dates are shown as dates, however great", async () => {
   });
 });
 
-test("metrics of no documents are as empty as the vendor's", async () => {
+test("metrics without documents are as empty as the vendor's", async () => {
   const none = { predicate: sql`FALSE` };
   expect(await answer({ avg: { field: "at" } }, none)).toBe('{"value":null}');
   expect(await answer({ sum: { field: "at", format: "HH" } }, none)).toBe(
@@ -126,7 +126,7 @@ describe("decimal formats", () => {
   });
 });
 
-test("percentile ranks are those that the vendor's documentation shows of its hundred load times", async () => {
+test("percentile ranks match the example in the vendor's documentation", async () => {
   const times = Array.from({ length: 100 }, (_, number) => ({
     ms: number % 10 === 0 ? number : number * 10,
   }));
@@ -140,7 +140,7 @@ test("percentile ranks are those that the vendor's documentation shows of its hu
   }
 });
 
-/** As a real Elasticsearch 8.15.0 ranked the same values. */
+/** Ranks by a real Elasticsearch 8.15.0. */
 test.each<[values: number[], ranks: Record<string, number>]>([
   [
     [1, 2, 2, 2, 5, 5, 9, 12, 12, 20],
@@ -174,7 +174,7 @@ test.each<[values: number[], ranks: Record<string, number>]>([
   await ranked.close();
 });
 
-test("booleans among stats are printed bare, but for deviations", async () => {
+test("stats print booleans without quotes, except deviations", async () => {
   const ok = await storeOf([{ ok: true }, { ok: false }]);
   const { a } = JSON.parse(await aggregated(ok, { a: { extended_stats: { field: "ok" } } }));
   expect(a).toMatchObject({ min_as_string: false, max_as_string: true, variance_as_string: true });

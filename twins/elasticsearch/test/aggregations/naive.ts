@@ -1,4 +1,4 @@
-/** Aggregations by the plainest means: every bucket is a list of documents. Written apart from what it checks. */
+/** A reference implementation of aggregations, independent of the one it checks: every bucket is a list of documents. */
 
 export interface Row {
   word?: string;
@@ -10,7 +10,7 @@ export interface Row {
   wholes?: number[];
 }
 
-/** What the evaluator needs of options, whatever their aggregation. */
+/** The options that the evaluator reads, of any aggregation. */
 interface Options {
   field: keyof Row;
   filters: Record<string, Query>;
@@ -58,7 +58,7 @@ function one(
     doc_count: docs.length,
     ...evaluate(aggs, docs, all),
   });
-  // Nothing was ever counted in what a histogram fills a gap with: there are no keys at all, not even with min_doc_count 0.
+  // A bucket that fills a histogram's gap has no keys inside, not even with min_doc_count 0.
   const inGap = (members: Record<string, Json>, docs: readonly Row[]): Json => ({
     ...members,
     doc_count: docs.length,
@@ -182,7 +182,7 @@ function terms(
     if (path === "_count") return docs.length;
     const { value } = evaluate(aggs, docs, all)[path] as { value: number | null };
     if (value !== null || aggs[path]?.avg) return value;
-    // The least of nothing is above everything.
+    // The minimum without values is Infinity.
     return aggs[path]?.min ? Infinity : -Infinity;
   };
   const entries = [...groups].sort(([a, docsA], [b, docsB]) => {
@@ -192,7 +192,7 @@ function terms(
     return x === y ? byKey : (x < y ? -1 : 1) * (direction === "asc" ? 1 : -1);
   });
   const size = options.size ?? 10;
-  // The shard answers its first groups, however small; those that turn out to be too small then count nowhere.
+  // The shard returns its first groups, however small; groups that are too small are dropped afterwards and count nowhere.
   const ofShard = entries.slice(0, path === "_key" ? size : Math.floor(size * 1.5 + 10));
   const shown = ofShard.filter(([, docs]) => docs.length >= minimum).slice(0, size);
   const tooSmall = ofShard.filter(([, docs]) => docs.length < minimum);

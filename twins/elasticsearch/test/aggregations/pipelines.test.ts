@@ -29,7 +29,7 @@ async function dayBuckets(aggs: object, name: string, options?: object): Promise
   );
 }
 
-describe("over the buckets they are in", () => {
+describe("over their enclosing buckets", () => {
   test("derivative, with gaps skipped, filled, and by a unit", async () => {
     expect(await dayBuckets({ n, d: { derivative: { buckets_path: "n" } } }, "d")).toEqual([
       undefined,
@@ -70,7 +70,7 @@ describe("over the buckets they are in", () => {
     ]);
   });
 
-  test("bucket_script leaves out buckets that have no value", async () => {
+  test("bucket_script skips buckets without a value", async () => {
     const script = { buckets_path: { n: "n", count: "_count" }, script: "params.n / params.count" };
     expect(await dayBuckets({ n, s: { bucket_script: script } }, "s")).toEqual([3, 10, undefined, 1]);
     const zeros = {
@@ -81,7 +81,7 @@ describe("over the buckets they are in", () => {
     expect(await dayBuckets({ n, s: { bucket_script: zeros } }, "s")).toEqual([13, 21, 1, 3]);
   });
 
-  test("bucket_selector keeps buckets", async () => {
+  test("bucket_selector filters buckets", async () => {
     expect(
       await dayBuckets(
         { n, s: { bucket_selector: { buckets_path: { n: "n" }, script: "params.n > 5 && params.n < 10" } } },
@@ -90,7 +90,7 @@ describe("over the buckets they are in", () => {
     ).toEqual([6]);
   });
 
-  test("bucket_sort orders and cuts", async () => {
+  test("bucket_sort sorts and truncates", async () => {
     expect(
       await dayBuckets({ n, s: { bucket_sort: { sort: [{ n: { order: "desc" } }], size: 2 } } }, "n"),
     ).toEqual([10, 6]);
@@ -100,7 +100,7 @@ describe("over the buckets they are in", () => {
     expect(await dayBuckets({ n, s: { bucket_sort: { from: 3 } } }, "n")).toEqual([1]);
   });
 
-  test("they see what siblings inside of a bucket calculate", async () => {
+  test("they see the results of sibling pipelines in a bucket", async () => {
     const answer = await answered(store, {
       hosts: {
         terms: { field: "host" },
@@ -119,7 +119,7 @@ describe("over the buckets they are in", () => {
   });
 });
 
-describe("over buckets beside them", () => {
+describe("over sibling buckets", () => {
   test.each([
     [{ avg_bucket: { buckets_path: "days>n" } }, '{"value":5.666666666666667}'],
     [
@@ -142,7 +142,7 @@ describe("over buckets beside them", () => {
     expect(text.slice(text.indexOf('"a":') + 4, -1)).toBe(expected);
   });
 
-  test("figures of nothing are null", async () => {
+  test("values over no buckets are null", async () => {
     const aggs = {
       none: { terms: { field: "unknown" }, aggs: { n } },
       avg: { avg_bucket: { buckets_path: "none>n" } },
@@ -210,7 +210,7 @@ describe("scripts", () => {
     expect(run(source, { a: 3, b: null })).toBe(value);
   });
 
-  test("expressions name their variables alone", () => {
+  test("expressions use bare variable names", () => {
     expect(run("a * 2 + max(a, 1)", { a: 3 }, "expression")).toBe(9);
   });
 
@@ -234,7 +234,7 @@ describe("scripts", () => {
     expect(() => run("1 / 0")).toThrow(expect.objectContaining({ message: "runtime error" }));
   });
 
-  test("whatever is written ends in a value or in the vendor's error", () => {
+  test("any source ends in a value or the vendor's error", () => {
     fc.assert(
       fc.property(
         fc.array(

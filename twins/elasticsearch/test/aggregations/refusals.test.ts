@@ -1,4 +1,4 @@
-/** Refusals as a real Elasticsearch 8.15.0 answered the same requests: what is told, of which place, and by whom. */
+/** Errors of a real Elasticsearch 8.15.0 for the same requests: wording, position and wrapping. */
 
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ afterAll(() => store.close());
 
 const vendor = { fidelity: "vendor" as const };
 
-/** `type: reason`, each cause after the one that it caused, with line and column where they are told. */
+/** `type: reason` of the error and its causes, outermost first, with line and column where present. */
 function chain(cause: ErrorCause | undefined): string[] {
   if (!cause) return [];
   const place = cause.line === undefined ? "" : ` at ${String(cause.line)}:${String(cause.col)}`;
@@ -31,8 +31,8 @@ const content = (reason: string) => `x_content_parse_exception: ${reason}`;
 const argument = (reason: string) => `illegal_argument_exception: ${reason}`;
 const number = (text: string) => `number_format_exception: For input string: "${text}"`;
 
-/** What is wrong by how it is written: `{"aggs":{"a":…}}` is 13 characters up to the aggregation. */
-describe("while the request is read", () => {
+/** Syntax errors. In `{"aggs":{"a":…}}` the aggregation begins behind 13 characters. */
+describe("while the request is parsed", () => {
   test.each<[object, string[]]>([
     [{}, ["parsing_exception: Missing definition for aggregation [a] at 1:15"]],
     [
@@ -182,7 +182,7 @@ describe("while the request is read", () => {
     expect(await parseRefusal(aggregation)).toEqual(told);
   });
 
-  test("the root cause goes inwards as far as errors of parsing do", async () => {
+  test("the root cause is the innermost parse error", async () => {
     const bounds = { date_histogram: { field: "at", fixed_interval: "1d", extended_bounds: { x: 1 } } };
     const { rootCause } = await refused(store, { a: bounds }, vendor);
     expect(rootCause).toEqual({
@@ -192,7 +192,7 @@ describe("while the request is read", () => {
   });
 });
 
-/** Who of several mistakes is told: every aggregation is built before the first begins to work, the outer one first. */
+/** Which of several errors is reported: all aggregations are built, outermost first, before the first one is created. */
 describe("on a shard", () => {
   const numeric = { terms: { field: "code", include: "x" } };
   const refusesPattern = (name: string) =>
@@ -250,7 +250,7 @@ describe("on a shard", () => {
     expect(rootCause?.reason).toMatch(reason);
   });
 
-  test("errors of the vendor's own are not told again as a cause of the whole", async () => {
+  test("the vendor's own errors are not repeated as the cause of the whole", async () => {
     const own = await refused(store, inTerms({ order: { x: "asc" } }, {}), vendor);
     expect(own.cause.caused_by).toBeUndefined();
     const java = await refused(store, inTerms({ missing: "x" }, {}), vendor);
@@ -258,7 +258,7 @@ describe("on a shard", () => {
   });
 });
 
-test("pipelines are checked once the whole is read, and before a shard is asked: each level tells its own", async () => {
+test("pipelines are checked after parsing and before any shard: each level reports its own problems", async () => {
   const aggs = {
     a: { avg_bucket: { buckets_path: "x" } },
     b: { avg_bucket: { buckets_path: "y" } },
@@ -276,7 +276,7 @@ test("pipelines are checked once the whole is read, and before a shard is asked:
   );
 });
 
-/** The innermost cause, as the parser of a real 8.15.0 worded it. */
+/** The innermost cause, in the words of a real 8.15.0. */
 test.each([
   ["yyyy-MM-dd'T'HH:mm:ssXXX", "2026-02-01", "Text '2026-02-01' could not be parsed at index 10"],
   [

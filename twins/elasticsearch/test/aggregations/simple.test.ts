@@ -86,7 +86,7 @@ describe("the simplest aggregations", () => {
     );
   });
 
-  test("aggregations in aggregations, ordered by one of them", async () => {
+  test("nested aggregations, ordered by one of them", async () => {
     const { services } = await answered(store, {
       services: {
         terms: { field: "service", order: { ms: "asc" } },
@@ -129,7 +129,7 @@ describe("the simplest aggregations", () => {
     expect(levels).toMatchObject({ buckets: [{ key: "info", doc_count: 2 }] });
   });
 
-  test("text is no field to aggregate on for the vendor", async () => {
+  test("the vendor refuses to aggregate on text", async () => {
     const error = await refused(store, { levels: { terms: { field: "level" } } }, { fidelity: "vendor" });
     expect(error.cause.type).toBe("search_phase_execution_exception");
     expect(error.rootCause?.reason).toContain("Fielddata is disabled on [level] in [logs]");
@@ -138,7 +138,7 @@ describe("the simplest aggregations", () => {
     ).toContain('"info"');
   });
 
-  test("an unknown type is refused, with a near one", async () => {
+  test("an unknown type is refused, with a suggestion", async () => {
     const error = await refused(store, { a: { term: { field: "level" } } });
     expect(error.message).toBe("Unknown aggregation type [term] did you mean [terms]?");
   });

@@ -1,4 +1,4 @@
-/** A store with documents, and aggregations over it as they would go out. */
+/** A store with documents, and helpers that run aggregations over it. */
 import { identifier, type Sql, sql } from "@offhook/log-store/sql";
 import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";
 import type { LogStore } from "@offhook/log-store/store/log-store";
@@ -67,13 +67,13 @@ export async function aggregated(
   return compactJson(body);
 }
 
-/** What an aggregation answers, as far as tests look at it. */
+/** The parts of a result that the tests read. */
 export interface Answer {
   buckets: { key: unknown; key_as_string?: string; doc_count: number; [name: string]: unknown }[];
   after_key?: unknown;
 }
 
-/** The answer as a client reads it. */
+/** The answer, parsed. */
 export async function answered(...args: Parameters<typeof aggregated>): Promise<Record<string, Answer>> {
   return JSON.parse(await aggregated(...args));
 }
@@ -88,7 +88,7 @@ export async function refused(...args: Parameters<typeof aggregated>): Promise<V
   throw new Error("it was not refused");
 }
 
-/** What a refusal says: its reason and those of its causes, the outermost first. */
+/** The reasons of an error and its causes, outermost first. */
 export async function refusal(...args: Parameters<typeof aggregated>): Promise<string> {
   const { cause, rootCause } = await refused(...args);
   const reasons = rootCause ? [rootCause.reason] : [];

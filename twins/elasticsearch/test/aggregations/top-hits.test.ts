@@ -1,4 +1,4 @@
-/** A top_hits without a sort orders by the scores of the search, however these are made. */
+/** A top_hits without a sort orders by the scores of the search, whatever the query. */
 import type { estypes } from "@elastic/elasticsearch";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";

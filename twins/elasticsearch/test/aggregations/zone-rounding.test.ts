@@ -1,4 +1,4 @@
-/** The published algorithm of date histograms, by its own steps, against what the twin's statements group by. */
+/** The published rounding algorithm of date histograms, step by step, compared with the twin's statements. */
 
 import { type CalendarUnit, floorTo } from "@offhook/log-store/dates/calendar";
 import { findTimeZone, type TimeZone } from "@offhook/log-store/dates/time-zone";
@@ -41,7 +41,7 @@ const intervalMs = (text: string) => {
   return Number(count) * factor;
 };
 
-/** As Java's `ZoneRules`: the moments that clocks show a local time at, the earliest first. */
+/** Like Java's `ZoneRules`: the moments of a local time, earliest first. */
 function momentsOf(zone: TimeZone, localMs: number): number[] {
   const offsets = new Set([-2, 0, 2].map((days) => zone.offsetAt(localMs + days * DAY_MS)));
   return [...offsets]
@@ -55,7 +55,7 @@ function transitions(zone: TimeZone): number[] {
 function lastTransition(zone: TimeZone, beforeMs: number): number | undefined {
   return transitions(zone).findLast((at) => at < beforeMs);
 }
-/** The transition whose gap a local time is in. */
+/** The transition whose gap contains a local time. */
 function gapOf(zone: TimeZone, localMs: number): number {
   const at = transitions(zone).find(
     (at) => localMs >= at + zone.offsetAt(at - 1) && localMs < at + zone.offsetAt(at),
@@ -88,7 +88,7 @@ function toInterval(zone: TimeZone, interval: number, at: number): number {
     const candidates = momentsOf(zone, local).reverse();
     if (candidates.length === 0) return gapOf(zone, local);
     const previous = lastTransition(zone, moment + 1);
-    // A candidate of a later time than the moment is passed over; one before the transition sends the search back there.
+    // Skips candidates later than the moment; one before the transition restarts the search there.
     const decided = candidates.find((one) => (previous !== undefined && one < previous) || one <= moment);
     if (decided === undefined) throw new Error("it cannot be rounded");
     if (previous === undefined || decided >= previous) return decided;
@@ -110,7 +110,7 @@ const kinds = [
   })),
 ];
 
-/** Moments of fifty years, most of them near a change of the clocks. */
+/** Moments of fifty years, most of them near a clock change. */
 const moments = (zone: TimeZone) => {
   const anywhere = fc.integer({ min: Date.UTC(1975, 0, 1), max: Date.UTC(2040, 0, 1) });
   const changes = transitions(zone);
@@ -136,7 +136,7 @@ describe("rounding in a zone", () => {
   });
   afterAll(() => store.close());
 
-  test("is the published algorithm's, in SQL and for bounds, and its next moment is exactly the next", async () => {
+  test("follows the published algorithm, in SQL and for bounds, and steps to exactly the next moment", async () => {
     await fc.assert(
       fc.asyncProperty(cases, async ({ zone, kind, offset, at }) => {
         const moved = offsetMs[offset] ?? 0;

@@ -41,7 +41,7 @@ describe("date math", () => {
     expect(iso(parseDate(text, last))).toBe(upper);
   });
 
-  test("a zone is that of a date that names none, and of rounding", () => {
+  test("the zone applies to rounding, and to dates without one", () => {
     expect(iso(parseDate("2026-07-01", { ...first, timeZone: "Europe/Paris" }))).toBe(
       "2026-06-30T22:00:00.000Z",
     );
@@ -51,7 +51,7 @@ describe("date math", () => {
     expect(iso(parseDate("now/d", { ...first, timeZone: "-11:00" }))).toBe("2026-03-14T11:00:00.000Z");
   });
 
-  test("a day is what the calendar shows, an hour is sixty minutes", () => {
+  test("days are calendar days, hours are sixty minutes", () => {
     const zone = { ...first, timeZone: "Europe/Paris" };
     expect(iso(parseDate("2026-03-28T12:00||+1d", zone))).toBe("2026-03-29T10:00:00.000Z");
     expect(iso(parseDate("2026-03-28T12:00||+24h", zone))).toBe("2026-03-29T11:00:00.000Z");
@@ -84,7 +84,7 @@ describe("date math", () => {
 });
 
 describe("time zones", () => {
-  test("a time that clocks skip is taken later, one they show twice is the first", () => {
+  test("a skipped local time moves later, a repeated one is the first", () => {
     const paris = readTimeZone("Europe/Paris");
     expect(iso(paris.toEpoch(Date.UTC(2026, 2, 29, 2, 30)))).toBe("2026-03-29T01:30:00.000Z");
     expect(iso(paris.toEpoch(Date.UTC(2026, 9, 25, 2, 30)))).toBe("2026-10-25T00:30:00.000Z");

@@ -95,7 +95,7 @@ const { query } = fc.letrec<{ query: object; leaf: object; bool: object; disMax:
   ),
 }));
 
-/** Exact operations look at whole values, words at `text`: what `vendor` says with `.keyword`. */
+/** Exact clauses on whole values, word clauses on `text`, as `vendor` distinguishes them by `.keyword`. */
 function withKeywords(json: unknown, clause = ""): unknown {
   if (Array.isArray(json)) return json.map((item) => withKeywords(item, clause));
   if (typeof json !== "object" || json === null) return json;
@@ -108,13 +108,13 @@ function withKeywords(json: unknown, clause = ""): unknown {
   );
 }
 
-test("whatever is asked, SQL and a naive evaluator agree on documents and scores", async () => {
+test("on random queries, SQL and a naive evaluator agree on documents and scores", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(event, { minLength: 1, maxLength: 12 }),
       fc.array(query, { minLength: 3, maxLength: 6 }),
       async (events, queries) => {
-        // The first event gives every field its type.
+        // The first event fixes the type of every field.
         const all: Event[] = [{ text: "pi", tags: ["pi", "pi"], level: "info", n: 0, ok: true }, ...events];
         const store = await storeOf(all);
         try {

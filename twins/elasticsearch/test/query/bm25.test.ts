@@ -5,7 +5,7 @@ import { explainParts } from "../../query/score/explain.ts";
 import { explain, scoresOf, storeOf } from "./support.ts";
 
 const filler = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`).join(" ");
-/** Texts of these lengths; the first ones have the word as often as said. */
+/** Texts of these lengths; the first ones contain the word with these frequencies. */
 const texts = (lengths: number[], word: string, frequencies: number[]) =>
   lengths.map((length, index) => {
     const frequency = frequencies[index] ?? 0;
@@ -16,7 +16,7 @@ describe("BM25", () => {
   let store: LogStore | undefined;
   afterEach(() => store?.close());
 
-  // Scores that real nodes were seen to give, in the vendor's documentation and in published explanations.
+  // Scores of real nodes, from the vendor's documentation and from published explanations.
   const published: [name: string, lengths: number[], frequencies: number[], expected: number][] = [
     ["one of five documents, shorter than the average", [3, 6, 6, 6, 6], [1], 1.6943598],
     ["a word that stands twice, in every document", [4, 2, 3], [2, 1, 1], 0.16786805],
@@ -49,7 +49,7 @@ describe("BM25", () => {
     expect(value).toBeCloseTo(2.2 * 13.083234786987305 * 0.4595191478729248, 4);
   });
 
-  test("lengths are kept in one byte: exact up to 39, then in steps that grow", () => {
+  test("lengths are encoded in one byte: exact up to 39, then in growing steps", () => {
     expect([0, 1, 23, 24, 39, 40, 41, 42, 54, 56, 58, 60].map(encodedLength)).toEqual([
       0, 1, 23, 24, 39, 40, 40, 42, 54, 56, 56, 60,
     ]);
@@ -57,7 +57,7 @@ describe("BM25", () => {
     expect(score(2.2, 1, lengthFactor(1000, 500))).toBe(score(2.2, 1, lengthFactor(984, 500)));
   });
 
-  test("a long document is scored by its kept length", async () => {
+  test("a long document is scored by its encoded length", async () => {
     store = await storeOf(texts([100, 10, 10, 10], "wanted", [1]));
     const idf = Math.log(1 + (4 - 1 + 0.5) / 1.5);
     // 100 is 24 + 76, of which four leading bits are 72.
@@ -71,7 +71,7 @@ describe("BM25", () => {
     expect(scores.get("1")).toBeCloseTo(2 * Math.log(1 + (3 - 2 + 0.5) / 2.5), 6);
   });
 
-  test("boosts multiply through the clauses around", async () => {
+  test("boosts multiply through enclosing clauses", async () => {
     store = await storeOf(texts([3, 6, 6, 6, 6], "wanted", [1]));
     const query = {
       bool: {
@@ -82,7 +82,7 @@ describe("BM25", () => {
     expect((await scoresOf(store, query)).get("0")).toBeCloseTo(9 * 1.6943598, 4);
   });
 
-  test("a word asked for twice counts twice", async () => {
+  test("a repeated word counts twice", async () => {
     store = await storeOf(texts([3, 6, 6, 6, 6], "wanted", [1]));
     const scores = await scoresOf(store, { match: { message: "wanted Wanted" } });
     expect(scores.get("0")).toBeCloseTo(2 * 1.6943598, 5);

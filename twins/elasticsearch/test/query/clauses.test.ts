@@ -115,7 +115,7 @@ describe("a clause", () => {
     ]);
   });
 
-  test("a clause that is not known is dropped from a bool, and said so", async () => {
+  test("an unknown clause is dropped from a bool, and reported", async () => {
     const query = { bool: { must: [{ term: { level: "error" } }, { prefix: { level: "x" } }] } };
     expect(await idsOf(store, query)).toEqual(["0"]);
     expect(compile(store, query).dropped).toEqual([
@@ -127,7 +127,7 @@ describe("a clause", () => {
     ]);
   });
 
-  test("a top-level shape that is not known can be handed on", () => {
+  test("an unknown top-level shape can be handed to a translator", () => {
     const error = errorOf(() => compile(store, { boool: {} }));
     expect(error).toBeInstanceOf(UnrecognisedQuery);
     expect(error.cause).toMatchObject({

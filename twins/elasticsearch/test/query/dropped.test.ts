@@ -1,4 +1,4 @@
-/** Clauses that `specification` leaves out, held against `vendor`, which has them. */
+/** Clauses that `specification` drops, compared with `vendor`, which has them. */
 
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import fc from "fast-check";
@@ -39,7 +39,7 @@ const { query } = fc.letrec<{ query: object; bool: object }>((tie) => ({
     .map((bool) => ({ bool })),
 }));
 
-test("leaving a clause out never loses a document that the whole query finds", async () => {
+test("dropping a clause never loses a document that the whole query finds", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(query, { minLength: 1, maxLength: 3 }),
@@ -72,7 +72,7 @@ test.each<[bool: object, expected: string[]]>([
   expect((await idsOf(store, { bool })).sort((a, b) => Number(a) - Number(b))).toEqual(expected);
 });
 
-test("a clause whose body is no object is noted like any other that is left out", () => {
+test("a clause whose body is no object is noted like any other dropped clause", () => {
   const query = { bool: { must: [{ prefix: "x" }, { term: 5 }, { nonsense: null }] } };
   expect(compile(store, query).dropped).toEqual([
     { clause: "prefix", path: "query.bool.must[0]", reason: expect.stringContaining("specification") },

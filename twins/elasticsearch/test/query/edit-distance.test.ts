@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { idsOf, storeOf } from "./support.ts";
 
-/** Changes between two words, by the plainest means: no change touches what another one made. */
+/** Edit distance by exhaustive recursion: no edit touches the result of another one. */
 function changesBetween(a: string, b: string, transpositions: boolean): number {
   const [from, to] = [[...a], [...b]];
   const table = from.concat("").map(() => to.concat("").map(() => 0));
@@ -26,7 +26,7 @@ const word = (least: number, most: number) =>
   fc
     .array(fc.constantFrom("a", "b", "c", "é", "ü", "日", "𝒳"), { minLength: least, maxLength: most })
     .map((characters) => characters.join(""));
-/** A word, and others that are made of it. */
+/** A word, and variants of it. */
 const alike = word(2, 14).chain((original) =>
   fc
     .array(fc.array(fc.tuple(fc.nat(), fc.constantFrom("a", "ü", "日", "x", "", "<>")), { maxLength: 3 }), {
@@ -51,7 +51,7 @@ const alike = word(2, 14).chain((original) =>
     })),
 );
 
-test("fuzzy words are those within so many changes of characters, whatever their bytes", async () => {
+test("fuzzy words are those within the edit distance in characters, whatever their bytes", async () => {
   await fc.assert(
     fc.asyncProperty(
       alike,
@@ -97,7 +97,7 @@ test.each([
   }
 });
 
-test("a relation that a statement names twice is not kept in memory as a whole: several fuzzy words are found in what a store has", async () => {
+test("several fuzzy words fit into the store's memory: a relation named twice is not materialized", async () => {
   const store = await storeOf([{ name: "connection pool" }, { name: "conection" }, { name: "poll" }]);
   try {
     const query = { match: { name: { query: "connecton pol", fuzziness: "AUTO" } } };

@@ -1,4 +1,4 @@
-/** Queries that Elasticsearch 8.15 answers like a plainer one, documents and scores: each pair was asked of a real server. */
+/** Pairs of queries for which Elasticsearch 8.15 returns the same documents and scores; each pair was sent to a real server. */
 
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -34,7 +34,7 @@ const excluding = (value: string) => ({
 });
 
 const pairs: [query: object, like: object][] = [
-  // Nothing else is required: one optional clause has to match, whatever the minimum.
+  // Without required clauses one optional clause must match, whatever the minimum.
   [bool(words("red"), { minimum_should_match: 0 }), term("red")],
   [bool(words("red"), { minimum_should_match: "75%" }), term("red")],
   [bool(words("red"), { minimum_should_match: -2 }), term("red")],
@@ -75,7 +75,7 @@ const pairs: [query: object, like: object][] = [
   [simple('red + "" green'), match("red green")],
   [simple('"red green"~'), { match_phrase: { a: "red green" } }],
   [simple("red~x"), term("red")],
-  // A field that the text names has no boost of its own, and one that is listed twice the last one.
+  // A field named in the text has no boost; for a field listed twice the last boost counts.
   [lucene("a:red", { fields: ["a^5", "b"] }), term("red")],
   [multi(["a^2", "a^3"]), multi(["a^3"])],
   [multi(["a^3", "a"]), multi(["a"])],
@@ -84,7 +84,7 @@ const pairs: [query: object, like: object][] = [
   [{ query_string: { query: ">=2", default_field: "n" } }, { range: { n: { gte: "2" } } }],
   [{ query_string: { query: "<3", default_field: "n" } }, { range: { n: { lt: "3" } } }],
   [{ ids: {} }, none],
-  // How the words of a pattern score.
+  // `rewrite`: how the terms of a pattern are scored.
   [
     { fuzzy: { a: { value: "rend", fuzziness: 1, rewrite: "constant_score", boost: 2 } } },
     { constant_score: { filter: bool(words("red", "rend")), boost: 2 } },
@@ -107,7 +107,7 @@ const pairs: [query: object, like: object][] = [
     { function_score: { query: term("red"), weight: 0.5, boost_mode: "replace", boost: 4 } },
     { constant_score: { filter: term("red"), boost: 0.5 } },
   ],
-  // Analyzers: what they leave out keeps its place.
+  // Words that an analyzer drops leave a gap.
   [match("The red", { analyzer: "stop" }), term("red")],
   [match("Red", { analyzer: "whitespace" }), none],
   [{ match_phrase: { a: { query: "in the blue", analyzer: "stop" } } }, term("blue")],
@@ -128,7 +128,7 @@ test.each(pairs.map(([query, like]) => [JSON.stringify(query), query, like] as c
   },
 );
 
-test("a word that an analyzer leaves out of a phrase leaves a gap", async () => {
+test("a word that an analyzer drops from a phrase leaves a gap", async () => {
   const phrase = { match_phrase: { a: { query: "green of a blue", analyzer: "stop" } } };
   expect([...(await scoresOf(store, phrase, "vendor")).keys()]).toEqual(["2"]);
 });

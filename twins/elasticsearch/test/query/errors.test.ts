@@ -17,7 +17,7 @@ describe("a query that is refused", () => {
   });
   afterAll(() => store.close());
 
-  /** The error to the text of a request. */
+  /** The error for the text of a request. */
   function refused(text: string, fidelity: Fidelity = "vendor"): VendorError {
     const body = readJson(text);
     const query = typeof body === "object" && body !== null && !Array.isArray(body) ? body.query : undefined;
@@ -32,7 +32,7 @@ describe("a query that is refused", () => {
     );
   }
 
-  test("says where an unknown query stands", () => {
+  test("reports the position of an unknown query", () => {
     const { cause } = refused('{"query":{"foo":{}}}');
     expect(cause).toEqual({
       type: "parsing_exception",
@@ -43,7 +43,7 @@ describe("a query that is refused", () => {
     });
   });
 
-  test("says what it was inside of", () => {
+  test("reports the enclosing clause", () => {
     const { cause, rootCause } = refused('{"query":\n{"bool":{"must":[{"match_all":{}},{"foo":{}}]}}}');
     expect(cause).toMatchObject({
       type: "x_content_parse_exception",
@@ -117,13 +117,13 @@ describe("a query that is refused", () => {
   test.each(unfit)("%j does not fit its field, in vendor", async (query, reason) => {
     const { cause, rootCause } = errorOf(() => compile(store, query, "vendor"));
     expect(cause).toMatchObject({ type: "search_phase_execution_exception", reason: "all shards failed" });
-    // A date's own error is the vendor's, and the root; a number's is Java's, in one of the vendor's.
+    // A date's error is the vendor's own, and the root cause; a number's is Java's, wrapped in one of the vendor's.
     const type = reason.startsWith("failed to parse date") ? "parse_exception" : "query_shard_exception";
     expect(rootCause?.type).toBe(type);
     expect(rootCause?.reason).toContain(reason);
   });
 
-  test("what does not fit its field matches nothing in specification, and where it is lenient", async () => {
+  test("an unfit value matches nothing in specification, and with lenient", async () => {
     expect(await idsOf(store, { term: { n: "abc" } })).toEqual([]);
     expect(await idsOf(store, { range: { when: { gte: "soon" } } })).toEqual([]);
     expect(await idsOf(store, { match: { n: { query: "abc", lenient: true } } }, "vendor")).toEqual([]);
@@ -160,7 +160,7 @@ describe("a query that is refused", () => {
     expect(errorOf(() => compile(store, { terms: { n: values } })).rootCause?.reason).toContain("[65537]");
   });
 
-  test("as many values and words as are allowed can be asked for", async () => {
+  test("the highest allowed numbers of values and words work", async () => {
     const values = Array.from({ length: 65_536 }, (_, n) => n);
     expect(await idsOf(store, { terms: { n: values } })).toEqual(["0"]);
     expect(await idsOf(store, { terms: { "message.keyword": values.map((n) => `v${n}`) } })).toEqual([]);
@@ -199,7 +199,7 @@ describe("a query that is refused", () => {
     }
   });
 
-  test("whatever is written, it compiles and runs, or is a vendor's error", async () => {
+  test("any query string compiles and runs, or is the vendor's error", async () => {
     const piece = fc.constantFrom(
       ..."message n:1 when:2026 AND OR NOT + - ! ( ) [ ] { } \" ~ ^ * ? / \\ : > < = && || TO [1 TO 2] now-1d x* *x ~1 ^2 \\u0041 é 😀 ' ; --".split(
         " ",
@@ -313,7 +313,7 @@ describe("minimum_should_match", () => {
     ["2<-25%  3<-3", 4, 1],
     ["1<2 2<-50% 4<4", 3, 2],
     ["1<2 2<-50% 4<4", 9, 4],
-    // Conditions are taken in the order they are written.
+    // Conditions apply in the order of the text.
     ["5<1 2<2", 4, 4],
     ["0<1<2", 4, 1],
     ["5<x", 5, 5],

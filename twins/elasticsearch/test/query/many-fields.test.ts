@@ -1,4 +1,4 @@
-/** A text looked for in many fields at once is found in one pass: with the results and the scores of looking at each field by itself. */
+/** A search of many fields runs in one pass: its matches and scores are those of searching each field by itself. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { explain, idsOf, scoresOf, storeOf } from "./support.ts";
@@ -20,7 +20,7 @@ const field = fc
   .map(([name, boost]) => ({ name, weighted: `${name}${boost}` }));
 const fields = fc.uniqueArray(field, { minLength: 2, maxLength: 6, selector: ({ name }) => name });
 
-/** A query of some fields, and how much of what is not the best of them counts. */
+/** A query of some fields, and the share of the fields that are not the best. */
 interface Asked {
   of(fields: readonly string[]): object;
   tieBreaker: number;
@@ -74,12 +74,12 @@ const queryString: fc.Arbitrary<Asked> = fc
     of: (asked) => ({ query_string: { query, fields: asked, tie_breaker } }),
   }));
 const simpleQueryString: fc.Arbitrary<Asked> = clause.map((query) => ({
-  // The scores of words are added, of phrases the best counts.
+  // Scores of words are added; of phrases the best counts.
   tieBreaker: query.startsWith('"') ? 0 : 1,
   of: (asked) => ({ simple_query_string: { query, fields: asked } }),
 }));
 
-test("whatever is looked for in several fields, all at once and one by one agree on documents and scores", async () => {
+test("random searches of several fields, together and one by one, agree on documents and scores", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(event, { minLength: 1, maxLength: 10 }),
@@ -88,13 +88,13 @@ test("whatever is looked for in several fields, all at once and one by one agree
         maxLength: 8,
       }),
       async (events, queries) => {
-        // The first event gives every field its type; the second is written over: what it had counts no more.
+        // The first event fixes the type of every field; the second is overwritten, so its words no longer count.
         const first = Object.fromEntries(names.map((name) => [name, "error upstream peer"]));
         const store = await storeOf([first, { t0: "error a b 5" }, ...events]);
         try {
           await store.write([{ id: "1", index: "logs", source: JSON.stringify({ t1: "reset b" }) }]);
           for (const [asked, named] of queries) {
-            // The start of a phrase is refused on what is no text.
+            // Phrase prefixes are refused on fields other than texts.
             const isStart = JSON.stringify(asked.of([])).includes('"phrase_prefix"');
             const of = isStart ? named.filter(({ name }) => !name.endsWith(".keyword")) : named;
             if (of.length === 0) continue;

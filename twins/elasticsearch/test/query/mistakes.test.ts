@@ -1,4 +1,4 @@
-/** What is wrong with the text of a query is told as 8.15.0 tells it: each row is what a real one answered. */
+/** Syntax errors of queries: each row is the answer of a real 8.15.0. */
 import { expect, test } from "vitest";
 import { ContentParser } from "../../json/content-parser.ts";
 import { locateIn } from "../../json/position.ts";
@@ -7,7 +7,7 @@ import { checkQuery } from "../../query/compile.ts";
 import { type ErrorCause, VendorError } from "../../vendor/error.ts";
 import { errorOf } from "./support.ts";
 
-/** The error and its causes, the outer one first: `type|reason@line:col`. */
+/** The error and its causes, outermost first: `type|reason@line:col`. */
 function chainOf(cause: ErrorCause | undefined): string[] {
   if (!cause) return [];
   const { type, reason, line, col } = cause;
@@ -49,7 +49,7 @@ test.each<[query: string, causes: string[]]>([
     ],
   ],
   ['{"exists":{"field":"é","b":1}}', parsing("[exists] query does not support [b]@1:29")],
-  // A list is no value: who reads a value has the mistake, who looks at its kind another.
+  // A list where a value belongs: readers that read it and readers that check the token first report different errors.
   ['{"match":{"t":["a"]}}', state("Can't get text on a START_ARRAY at 1:15")],
   ['{"match":{"t":{"query":["a"]}}}', parsing("[match] unknown token [START_ARRAY] after [query]@1:24")],
   ['{"match":{"t":{"query":null}}}', parsing("[match] unknown token [VALUE_NULL] after [query]@1:24")],

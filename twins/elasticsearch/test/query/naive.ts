@@ -1,4 +1,4 @@
-/** A second, slow way to answer queries: document by document, with doubles, by the published rules. Knows no SQL. */
+/** A slow reference implementation of queries without SQL: document by document, with doubles, by the published rules. */
 
 export interface Event {
   text?: string;
@@ -10,7 +10,7 @@ export interface Event {
 
 export type Clause = { [name: string]: Record<string, unknown> };
 
-/** Score of each document that matches, by its number. */
+/** The scores of the matching documents, by their number. */
 export function evaluate(events: readonly Event[], query: unknown): Map<number, number> {
   const found = new Map<number, number>();
   events.forEach((event, index) => {
@@ -78,7 +78,7 @@ function keywordScore(events: readonly Event[], event: Event, field: string, val
   return (boost * 2.2 * rarity) / (1 + 1.2 * (0.25 + 0.75 / average));
 }
 
-/** The sum of what matches, if enough of it does. */
+/** The sum of the matching scores, if at least the minimum matches. */
 function some(scores: (number | undefined)[], minimum: number): number | undefined {
   const found = scores.filter((score) => score !== undefined);
   return found.length >= minimum ? found.reduce((sum, score) => sum + score, 0) : undefined;
@@ -112,7 +112,7 @@ function phraseScore(
   return bm25(events, event, field, rarity, frequency, boost);
 }
 
-/** Lucene's walk over the places of each word; the words differ. */
+/** Lucene's sloppy walk over the positions of each word, for distinct words. */
 function sloppy(lists: number[][], slop: number): number {
   if (lists.some((list) => list.length === 0)) return 0;
   const heads = lists.map((list, order) => ({ list, order, index: 0 }));
@@ -154,7 +154,7 @@ function scoreOf(events: readonly Event[], event: Event, clause: Clause, outer: 
         .toLowerCase()
         .split(/[^a-z]+/)
         .filter(Boolean);
-      // A single word is asked for as it is, whatever the minimum.
+      // The minimum does not apply to a single word.
       const written = wanted.length === 1 ? 1 : Number(options.minimum_should_match ?? 1);
       const minimum = options.operator === "and" ? wanted.length : written;
       return wanted.length === 0

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { porterStem } from "../../query/compile/porter-stem.ts";
 
-/** Every step's examples in Porter's paper, as the whole algorithm leaves them. */
+/** The examples of every step in Porter's paper, with the stems of the whole algorithm. */
 const stems =
   "caresses>caress ponies>poni ties>ti caress>caress cats>cat feed>feed agreed>agre plastered>plaster bled>bled motoring>motor " +
   "sing>sing conflated>conflat troubled>troubl sized>size hopping>hop tanned>tan falling>fall hissing>hiss fizzed>fizz " +

@@ -145,7 +145,7 @@ describe("query_string", () => {
     expect(await idsOf(store, qs("@timestamp:[now-1d TO now]"))).toEqual([]);
   });
 
-  test("what is no query is the vendor's error", () => {
+  test("a syntax error is the vendor's", () => {
     for (const text of ["(a", "a)", '"a', "[1 TO", "a:", "AND", "a AND", "a^x", "x:[1 2 3]", "/a"]) {
       const error = errorOf(() => compile(store, qs(text)));
       expect(error.rootCause).toMatchObject({

@@ -1,4 +1,4 @@
-/** A store with some events, and queries asked of it. */
+/** A store with some events, and helpers that query it. */
 
 import { sql } from "@offhook/log-store/sql";
 import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";
@@ -27,7 +27,7 @@ export function compile(
   return compileQuery(query, { fields: store.fields, fidelity, nowMs, index: "logs" });
 }
 
-/** The ids of what matches, in their order; asserts that predicate and scores are about the same documents. */
+/** The ids of the matches, in row order; asserts that predicate, scores and matches agree on the documents. */
 export async function idsOf(store: LogStore, query: unknown, fidelity?: Fidelity): Promise<string[]> {
   const { predicate } = compile(store, query, fidelity);
   const { rows } = await store.query(
@@ -46,7 +46,7 @@ export async function idsOf(store: LogStore, query: unknown, fidelity?: Fidelity
   return ids;
 }
 
-/** Id → score, in the order of the rows; asserts that they are the same with term statistics. */
+/** Scores by id, in row order; asserts that they are the same with term statistics. */
 export async function scoresOf(
   store: LogStore,
   query: unknown,
@@ -98,7 +98,7 @@ export async function explain(
   return compile(store, query, fidelity).explain(ask, BigInt(row));
 }
 
-/** The error that a query is answered with. */
+/** The vendor error that a call throws. */
 export function errorOf(ask: () => unknown): VendorError {
   try {
     ask();

@@ -92,7 +92,7 @@ describe("text", () => {
   });
 });
 
-test("a fuzzy word is like the words that documents have now", async () => {
+test("a fuzzy word expands to the terms of present documents", async () => {
   const store = await storeOf([{ message: "gateway" }, { message: "gatewax" }]);
   const fuzzy = { match: { message: { query: "gatewaz", fuzziness: 1 } } };
   expect(await idsOf(store, fuzzy)).toEqual(["0", "1"]);
@@ -100,7 +100,7 @@ test("a fuzzy word is like the words that documents have now", async () => {
   await store.write([{ index: "logs", id: "2", source: JSON.stringify({ message: "gatewaz" }) }]);
   expect(await idsOf(store, fuzzy)).toEqual(["0", "2"]);
   const oneWord = { match: { message: { query: "gatewax", fuzziness: 1, max_expansions: 1 } } };
-  // The removed word is the most alike; it takes no place.
+  // The removed term is the most similar; it must not take one of the expansions.
   expect(await idsOf(store, oneWord)).toEqual(["0"]);
   await store.close();
 });

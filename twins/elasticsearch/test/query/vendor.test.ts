@@ -25,7 +25,7 @@ const events = [
   },
 ];
 
-describe("a clause of the vendor's", () => {
+describe("a clause of the vendor alone", () => {
   let store: LogStore;
   beforeAll(async () => {
     store = await storeOf(events);
@@ -183,7 +183,7 @@ describe("a clause of the vendor's", () => {
     expect(new Set(first.values()).size).toBe(5);
   });
 
-  test("function_score: random is the same for the same value, and for all that have none; the field counts with a seed alone", async () => {
+  test("function_score: with a seed, random is equal for equal values of the field, and for documents without one", async () => {
     const events = await storeOf([{ host: "a" }, { host: "b" }, { host: "a" }, { m: 1 }, { m: 2 }]);
     const random = async (random_score: object) => [
       ...(await scoresOf(events, { function_score: { random_score } }, "vendor")).values(),
@@ -206,7 +206,7 @@ describe("a clause of the vendor's", () => {
     }
   });
 
-  test("multi_match cross_fields: a word counts as frequent as where most have it, and one more where fewer do", async () => {
+  test("multi_match cross_fields: a word has the highest frequency of any field, plus one for each field below", async () => {
     const events = [
       { title: "smith jones", body: "will goes home" },
       { title: "will", body: "smith" },
@@ -216,7 +216,7 @@ describe("a clause of the vendor's", () => {
     const named = await storeOf(events);
     const lengths = (field: "title" | "body") =>
       events.flatMap((event) => event[field]?.split(" ").length ?? []);
-    /** @param matching how many documents the word counts to be in */
+    /** @param matching the blended document frequency */
     const scoreIn = (field: "title" | "body", matching: number, length: number, frequency = 1) => {
       const all = lengths(field);
       const weight = boostOf(1) * idf(all.length, matching);
@@ -226,7 +226,7 @@ describe("a clause of the vendor's", () => {
     try {
       const query = { multi_match: { type: "cross_fields", query: "smith", fields: ["title", "body"] } };
       const found = await scoresOf(named, query, "vendor");
-      // Three have it in the body, one in the title: there it counts as four, but three have a title.
+      // Three bodies and one title have it: the title's frequency would be four, but only three documents have a title.
       const expected = [
         scoreIn("title", 3, 2),
         scoreIn("body", 3, 1),
@@ -238,7 +238,7 @@ describe("a clause of the vendor's", () => {
         expect(one).toBeCloseTo(expected[index] ?? 0, 6);
       });
       const tie = { multi_match: { ...query.multi_match, query: "will", fields: ["title^3", "body"] } };
-      // One each: nothing is added.
+      // Equal frequencies: nothing is added.
       expect([...(await scoresOf(named, tie, "vendor")).values()]).toEqual([
         expect.closeTo(scoreIn("body", 1, 3), 6),
         expect.closeTo(3 * scoreIn("title", 1, 1), 5),
@@ -248,12 +248,12 @@ describe("a clause of the vendor's", () => {
     }
   });
 
-  test("function_score: min_score leaves documents out", async () => {
+  test("function_score: min_score excludes documents", async () => {
     const query = { function_score: { field_value_factor: { field: "rank", missing: 0 }, min_score: 10 } };
     expect(await idsOf(store, query, "vendor")).toEqual(["0", "2"]);
   });
 
-  test("dis_max: the best counts, and a share of the others", async () => {
+  test("dis_max: the score is the best, plus a share of the others", async () => {
     const queries = [
       { constant_score: { filter: { match: { title: "alpha" } }, boost: 2 } },
       { constant_score: { filter: { match: { body: "delta" } }, boost: 5 } },
