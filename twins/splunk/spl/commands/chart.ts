@@ -35,7 +35,7 @@ export const chart = defineCommand({
       by,
     });
     const fields = [row, series].filter((field) => field !== undefined);
-    const groups = await Promise.all(fields.map((field) => groupOf(field, input, context)));
+    const groups = await Promise.all(fields.map((field) => binGroup(field, input, context)));
     const [rowGroup, seriesGroup] = groups;
     const distinctValues = options.dedup_splitvals ?? false;
     const columnsOf = (form: Relation, from: number) =>
@@ -45,7 +45,7 @@ export const chart = defineCommand({
       const site = groupSite(await siteOptions(rows.input, context, aggregations));
       const form = orderByGroups(await groupRows(rows.input, rows.groups, aggregations, site));
       if (options.cont === false || rowGroup?.bins === undefined) return form;
-      return filled(tableOf(await context.run(form, MAX_LONG_ROWS), columnsOf(form, 1)), rowGroup);
+      return fillGaps(tableOf(await context.run(form, MAX_LONG_ROWS), columnsOf(form, 1)), rowGroup);
     }
     const rows = unnestGroups(input, [rowGroup, { ...seriesGroup, optional: true }], { distinctValues });
     const [keys = rowGroup, split = seriesGroup] = rows.groups;
@@ -63,17 +63,17 @@ export const chart = defineCommand({
     };
     const long = await longForm(request, context);
     const table = pivot(command, await context.run(long, MAX_LONG_ROWS), columnsOf(long, 2), options);
-    return filled(table, options.cont === false ? { ...rowGroup, bins: undefined } : rowGroup);
+    return fillGaps(table, options.cont === false ? { ...rowGroup, bins: undefined } : rowGroup);
   },
 });
 
-/** What the rows' field is put into: a row for each, whether it has events or not. */
+/** The row field with its bins; each bin becomes a row, with or without events. */
 interface BinnedGroup extends Group {
   bins?: "ranges" | TimeBuckets | undefined;
 }
 
-/** The table with the rows that have no events, unless `cont=f`. */
-function filled(table: Table, { name, value, bins }: BinnedGroup): Relation {
+/** The table, with rows added for empty bins. */
+function fillGaps(table: Table, { name, value, bins }: BinnedGroup): Relation {
   const type = value?.type === "number" ? "number" : "text";
   const key = { name, type, multi: false, groupRank: 0 } as const;
   if (bins === undefined) return relationOf(rowsOfTable(table, key));
@@ -85,10 +85,10 @@ function filled(table: Table, { name, value, bins }: BinnedGroup): Relation {
   return relationOf(rowsOfTable(rows, key));
 }
 
-/** At most so many when it is not said. */
+/** Default of `bins`. */
 const DEFAULT_BINS = 300;
 
-async function groupOf(
+async function binGroup(
   { name, bins: given }: BinnedField,
   input: Relation,
   context: SearchContext,

@@ -29,8 +29,8 @@ export const dedup = defineCommand({
   kind: "stateful",
   parse(reader) {
     const before = reader.options(optionTypes);
-    const most = /^\d+$/.test(reader.peek().text) ? reader.integer("a number of rows") : 1;
-    if (most < 1) reader.fail("The limit option is invalid. It must be >= 1.");
+    const limit = /^\d+$/.test(reader.peek().text) ? reader.integer("a number of rows") : 1;
+    if (limit < 1) reader.fail("The limit option is invalid. It must be >= 1.");
     const names = reader.fields(["sortby"]);
     const options = { ...before, ...reader.options(optionTypes) };
     names.push(...reader.fields(["sortby"]));
@@ -41,9 +41,9 @@ export const dedup = defineCommand({
       consecutive = false,
     } = { ...options, ...reader.options(optionTypes) };
     if (names.length === 0) reader.fail("At least one field must be given as an argument.");
-    return { most, names, order, keepevents, keepempty, consecutive };
+    return { limit, names, order, keepevents, keepempty, consecutive };
   },
-  compile({ most, names, order, keepevents, keepempty, consecutive }, input, context) {
+  compile({ limit, names, order, keepevents, keepempty, consecutive }, input, context) {
     const rows = order.length === 0 ? input : orderBy(input, sortKeys(input, order));
     const columns = keyColumns(rows, names);
     if (columns === undefined) return keepempty ? rows : filter(rows, raw("FALSE"));
@@ -56,14 +56,15 @@ export const dedup = defineCommand({
     const row = rows.order.find(({ unique }) => unique);
     const isPlain = !keepempty && !keepevents && !consecutive;
     if (isPlain && row !== undefined && isLarge(rows)) {
-      return firstEvents(candidates, { keys, limit: most, row: identifier(row.column) }, context);
+      return firstEvents(candidates, { keys, limit, row: identifier(row.column) }, context);
     }
     const positioned = consecutive ? withRunPosition(candidates, keys) : withGroupPosition(candidates, keys);
-    const extra = sql`(${complete} AND "#position" > CAST(${most} AS BIGINT))`;
+    const extra = sql`(${complete} AND "#position" > CAST(${limit} AS BIGINT))`;
     if (keepevents) return blankExtras(positioned, columns, extra);
-    const kept = filter(positioned, sql`NOT ${extra}`);
-    if (!isLarge(rows) || deferredOf(kept) !== undefined) return project(kept, outputsOf(kept));
-    return rowsWithKeys(rows, select(kept.select, [], kept.order, kept.kind).select);
+    const remaining = filter(positioned, sql`NOT ${extra}`);
+    if (!isLarge(rows) || deferredOf(remaining) !== undefined)
+      return project(remaining, outputsOf(remaining));
+    return rowsWithKeys(rows, select(remaining.select, [], remaining.order, remaining.kind).select);
   },
 });
 
@@ -71,7 +72,7 @@ export const dedup = defineCommand({
 const MAX_LITERAL_ROWS = 2_000;
 const MAX_LISTED_ROWS = 50_000;
 
-interface Firsts {
+interface FirstEventsOptions {
   keys: readonly Sql[];
   limit: number;
   /** Column with the row number. */
@@ -84,19 +85,19 @@ interface Firsts {
  */
 async function firstEvents(
   rows: Relation,
-  { keys, limit: most, row }: Firsts,
+  { keys, limit, row }: FirstEventsOptions,
   context: SearchContext,
 ): Promise<Relation> {
-  const found = most === 1 ? firstRows(rows, keys, row) : firstRowsByPosition(rows, keys, row, most);
+  const first = limit === 1 ? firstRows(rows, keys, row) : firstRowsByPosition(rows, keys, row, limit);
   const numbers = { name: "#row", column: "#row", type: "number", multi: false } as const;
-  const kept = await context.run(
-    { select: found, columns: [numbers], order: [], kind: "report" },
+  const found = await context.run(
+    { select: first, columns: [numbers], order: [], kind: "report" },
     MAX_LISTED_ROWS + 1,
   );
-  const rowNumbers = kept.rows.map(([number]) => String(number));
+  const rowNumbers = found.rows.map(([number]) => String(number));
   const bounded = { ...rows, maxRows: rowNumbers.length };
   if (rowNumbers.length <= MAX_LITERAL_ROWS) return filter(bounded, rowIn(row, rowNumbers));
-  if (rowNumbers.length > MAX_LISTED_ROWS) return filter(rows, sql`${row} IN (${found})`);
+  if (rowNumbers.length > MAX_LISTED_ROWS) return filter(rows, sql`${row} IN (${first})`);
   const list = sql`SELECT unnest(from_json(${JSON.stringify(rowNumbers.map(Number))}, '["BIGINT"]'))`;
   return filter(bounded, sql`${row} IN (${list})`);
 }
@@ -129,9 +130,9 @@ function isCostly(statement: Sql): boolean {
 const costly =
   /\b(regexp_|json_(?!extract_string\(_source)|list_|string_|program\(|contains\(|instr\(|lambda\b|LIKE\b|TRY_CAST\b)/i;
 
-function firstRowsByPosition(rows: Relation, keys: readonly Sql[], row: Sql, most: number): Sql {
+function firstRowsByPosition(rows: Relation, keys: readonly Sql[], row: Sql, limit: number): Sql {
   const { select } = withGroupPosition(rows, keys);
-  return sql`SELECT ${row} AS "#row" FROM (${select}) AS r WHERE "#position" <= CAST(${most} AS BIGINT)`;
+  return sql`SELECT ${row} AS "#row" FROM (${select}) AS r WHERE "#position" <= CAST(${limit} AS BIGINT)`;
 }
 
 /** Adds `#position`: the row's position among those with the same values, from 1. */

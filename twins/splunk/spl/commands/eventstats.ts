@@ -68,11 +68,11 @@ function joinAggregates(
   );
   const on = groups.length === 0 ? raw("true") : joined(agreeing, " AND ");
   const from = sql`SELECT r.*, ${joined(added, ", ")} FROM (${rows.select}) AS r LEFT JOIN (${select}) AS g ON ${on}`;
-  const placed = deferred === undefined ? {} : { deferred: joinPassthrough(deferred, from, names) };
+  const deferral = deferred === undefined ? {} : { deferred: joinPassthrough(deferred, from, names) };
   const values = aggregates.map(
     ({ name, value }, index) => [name, { ...value, sql: identifier(names[index] ?? "") }] as const,
   );
-  return extend({ ...rows, select: from, ...placed }, new Map(values));
+  return extend({ ...rows, select: from, ...deferral }, new Map(values));
 }
 
 /** Functions whose result depends on the order of the rows. */

@@ -58,13 +58,13 @@ async function summaryOf(
   const each = value.multi ? sql`SELECT unnest(v) AS v FROM (${events})` : events;
   const one = { ...value, multi: false, sql: raw("v") };
   const counted = sql`SELECT ${textOf(one)} AS v, ${numberOf(one)} AS n, count(*) AS c FROM (${each}) GROUP BY ALL`;
-  const kept = maxvals === 0 ? raw("values") : sql`values[:${raw(String(maxvals))}]`;
+  const listed = maxvals === 0 ? raw("values") : sql`values[:${raw(String(maxvals))}]`;
   const mean = sql`sum(n * c) / sum(c) FILTER (n IS NOT NULL)`;
   const select = sql`SELECT (SELECT count(*) FROM (${events})) AS count, distinct_count,
       ${maxvals === 0 ? raw("1") : sql`CAST(distinct_count <= ${raw(String(maxvals))} AS INTEGER)`} AS is_exact,
       max, mean, min, coalesce(numeric_count, 0) AS numeric_count,
       CASE WHEN numeric_count > 1 THEN sqrt(greatest(squares, 0) / (numeric_count - 1)) WHEN numeric_count = 1 THEN 0 END AS stdev,
-      CAST(to_json(${kept}) AS VARCHAR) AS values
+      CAST(to_json(${listed}) AS VARCHAR) AS values
     FROM (SELECT count(*) AS distinct_count, max(n) AS max, min(n) AS min, any_value(m) AS mean,
             sum(c) FILTER (n IS NOT NULL) AS numeric_count, sum(c * (n - m) * (n - m)) AS squares,
             list({'value': v, 'count': c} ORDER BY c DESC, v) AS values

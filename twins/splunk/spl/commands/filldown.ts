@@ -97,7 +97,7 @@ function fillDeferred(input: Relation, columns: readonly Column[], deferred: Def
     column: names[index] ?? "",
     value: lastValue(identifier(column), input),
   }));
-  const placed = sql`SELECT ${columnsIfRead(places, [raw("*")])} FROM (${marked}) AS r`;
+  const withSources = sql`SELECT ${columnsIfRead(places, [raw("*")])} FROM (${marked}) AS r`;
   const hidden = [...deferred.passthrough, ...names].map((column) => ({ column, value: identifier(column) }));
   const result = input.columns.map((column) => {
     const index = columns.indexOf(column);
@@ -108,7 +108,7 @@ function fillDeferred(input: Relation, columns: readonly Column[], deferred: Def
     return { column, value: index < 0 ? value : lastValue(value, input) };
   });
   const keys = input.order.map(({ column }) => identifier(column));
-  const of = sql`SELECT ${columnsIfRead([...values, ...hidden], keys)} FROM (${placed}) AS r`;
+  const of = sql`SELECT ${columnsIfRead([...values, ...hidden], keys)} FROM (${withSources}) AS r`;
   const select = (found: Sql) => {
     const sources = unusedName("#sources", deferred.select(found));
     const passthrough = passthroughItems(deferred).map(({ value }) => value);

@@ -57,9 +57,9 @@ export const lookup = defineCommand({
     }
     checkFields(name, table, keys, "source");
     checkFields(name, table, destinations, "destination");
-    const given = destinations.length > 0 ? destinations : defaultOutputs(table, keys);
-    if (given.length === 0) return input;
-    return addFields(input, { name, table, keys, outputs: given, timeField }, context);
+    const outputs = destinations.length > 0 ? destinations : defaultOutputs(table, keys);
+    if (outputs.length === 0) return input;
+    return addFields(input, { name, table, keys, outputs, timeField }, context);
   },
 });
 
@@ -108,21 +108,21 @@ interface Plan {
 }
 
 function addFields(input: Relation, plan: Plan, context: SearchContext): Relation {
-  const { name, table, keys, outputs: given, timeField } = plan;
+  const { name, table, keys, outputs, timeField } = plan;
   const columns = keys.map(({ row }) => columnOf(input, row));
   const values = columns.flatMap((column) => (column === undefined ? [] : [fieldValue(column)]));
-  if (values.length < keys.length) return addMissing(input, given);
+  if (values.length < keys.length) return addMissing(input, outputs);
   const wanted = {
     name,
     table,
     keys: keys.map((pair) => pair.table),
-    outputs: given.map((pair) => pair.table),
+    outputs: outputs.map((pair) => pair.table),
   };
   const { definition = {} } = table;
   if (isExact(wanted) && values.every(({ multi }) => !multi)) {
     const folded = definition.caseSensitive === false;
     const texts = values.map((value) => (folded ? sql`lower(${textOf(value)})` : textOf(value)));
-    return joinMatches(input, texts, matchExactly(wanted), given, definition);
+    return joinMatches(input, texts, matchExactly(wanted), outputs, definition);
   }
   const time = definition.timeField === undefined ? [] : [timeOfRows(renameTime(input, timeField))];
   const all = [...values, ...time];
@@ -131,7 +131,7 @@ function addFields(input: Relation, plan: Plan, context: SearchContext): Relatio
     input,
     all.map((value) => value.sql),
     found,
-    given,
+    outputs,
     definition,
   );
 }
@@ -159,8 +159,8 @@ function joinMatches(
 ): Relation {
   const names = values.map((_, index) => identifier(`#key${index}`));
   const agree = values.map((value, index) => sql`${value} = s.${names[index] ?? raw("")}`);
-  const asked = values.map((value) => sql`${value} IS NOT NULL`);
-  const from = sql`SELECT r.*, s.*, ${joined(asked, " AND ")} AS "#asked" FROM (${input.select}) AS r LEFT JOIN (SELECT *, true AS "#hit" FROM (${found.select}) AS f) AS s ON ${joined(agree, " AND ")}`;
+  const hasKeys = values.map((value) => sql`${value} IS NOT NULL`);
+  const from = sql`SELECT r.*, s.*, ${joined(hasKeys, " AND ")} AS "#asked" FROM (${input.select}) AS r LEFT JOIN (SELECT *, true AS "#hit" FROM (${found.select}) AS f) AS s ON ${joined(agree, " AND ")}`;
   const outputs = new Map(outputsOf(input).map((output) => [output.name, output]));
   destinations.forEach(({ row, mode }, index) => {
     const shape = found.values[index] ?? { type: "text", multi: false };

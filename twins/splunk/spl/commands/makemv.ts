@@ -29,8 +29,8 @@ export const makemv = defineCommand({
     const split = (one: Sql) =>
       pattern === undefined ? sql`string_split(${one}, ${delimiter})` : extractAllSql(one, pattern, 1, 0);
     const pieces = value.multi ? sql`flatten(${mapList(textOf(value), split)})` : split(textOf(value));
-    const kept = allowEmpty ? pieces : nonEmpty(pieces);
-    const list = bindOnce(kept, (all) => sql`CASE WHEN len(${all}) > 0 THEN ${all} END`);
+    const values = allowEmpty ? pieces : nonEmpty(pieces);
+    const list = bindOnce(values, (all) => sql`CASE WHEN len(${all}) > 0 THEN ${all} END`);
     return extend(input, new Map([[name, { type: "text", multi: true, sql: list }]]));
   },
 });

@@ -26,9 +26,9 @@ export const map = defineCommand({
     const { maxsearches = 10, search = template } = { ...before, ...reader.options(optionTypes) };
     const target: MappedSearch =
       search === undefined ? { kind: "saved", name: saved ?? "" } : { kind: "search", text: search };
-    return { maxSearches: maxsearches, searched: target };
+    return { maxSearches: maxsearches, target };
   },
-  async compile({ maxSearches, searched: target }, input, context) {
+  async compile({ maxSearches, target }, input, context) {
     const { template, within } = resolveSearch(target, context);
     const given = await context.run(limit(input, maxSearches + 1), maxSearches + 1);
     if (given.rows.length > maxSearches) {

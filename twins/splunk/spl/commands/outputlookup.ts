@@ -66,19 +66,19 @@ async function fetchRows(input: Relation, context: SearchContext): Promise<Rows>
 
 /** The rows to write, without internal fields other than `_time` and `_key`. */
 function lookupRows({ fields, rows }: Rows, format: "splunk_sv_csv" | "splunk_mv_csv"): Rows {
-  const kept = fields.flatMap(({ name }, index) =>
+  const places = fields.flatMap(({ name }, index) =>
     !name.startsWith("_") || name === "_time" || name === "_key" ? [index] : [],
   );
   const single = format === "splunk_sv_csv";
   return {
-    fields: kept.flatMap((index) => {
+    fields: places.flatMap((index) => {
       const field = fields[index];
       if (field === undefined) return [];
       const { name, type, multi } = field;
       return [single && multi ? ({ name, type: "text", multi: false } as const) : { name, type, multi }];
     }),
     rows: rows.map((row) =>
-      kept.map((index) => {
+      places.map((index) => {
         const value = row[index] ?? null;
         return single && Array.isArray(value) ? value.join("\n") : value;
       }),

@@ -37,7 +37,7 @@ export const rest = defineCommand({
     refuseUnserved(reader, "rest", options);
     return { path, args, ...options };
   },
-  async compile({ path, args, count: most = 0, splunk_server: server = "*" }, _input, context) {
+  async compile({ path, args, count: maxEntries = 0, splunk_server: server = "*" }, _input, context) {
     const isHere = isThisServer(server);
     const rows = isHere ? await context.knowledge.rest(path, args, context.user) : undefined;
     if (rows === undefined) {
@@ -50,7 +50,7 @@ export const rest = defineCommand({
       return noRows;
     }
     const entries = withServer(relationOf(rows));
-    return most === 0 ? entries : limit(entries, most);
+    return maxEntries === 0 ? entries : limit(entries, maxEntries);
   },
 });
 

@@ -17,16 +17,16 @@ export const returns = defineCommand({
   name: "return",
   kind: "report",
   parse(reader) {
-    const most = /^\d{1,9}$/.test(reader.peek().text) ? reader.integer("a number of rows") : 1;
+    const maxRows = /^\d{1,9}$/.test(reader.peek().text) ? reader.integer("a number of rows") : 1;
     const returned: ReturnedField[] = [];
     while (!reader.atEnd()) {
       if (!reader.symbol(",")) returned.push(readReturnedField(reader));
     }
     if (returned.length === 0) reader.fail("Usage: [count] attr, $attrval, alias=attr, ...");
-    return { most, returned };
+    return { maxRows, returned };
   },
-  async compile({ most, returned }, input, context) {
-    return searchRow(searchText(await context.run(limit(input, most), most), returned));
+  async compile({ maxRows, returned }, input, context) {
+    return searchRow(searchText(await context.run(limit(input, maxRows), maxRows), returned));
   },
 });
 

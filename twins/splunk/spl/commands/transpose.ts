@@ -32,12 +32,12 @@ export const transpose = defineCommand({
     return { rows: Number(rows), columnName, headerField, includeEmpty };
   },
   async compile({ rows, ...layout }, input, context) {
-    const most = rows === 0 ? MAX_COLUMNS : Math.min(rows, MAX_COLUMNS);
-    const found = await context.run(limit(input, most + 1), most + 1);
-    if (found.rows.length > most && (rows === 0 || rows > MAX_COLUMNS)) {
+    const maxRows = rows === 0 ? MAX_COLUMNS : Math.min(rows, MAX_COLUMNS);
+    const found = await context.run(limit(input, maxRows + 1), maxRows + 1);
+    if (found.rows.length > maxRows && (rows === 0 || rows > MAX_COLUMNS)) {
       throw commandError("transpose", `There are more than ${MAX_COLUMNS} rows.`, "run");
     }
-    return relationOf(transposeRows({ ...found, rows: found.rows.slice(0, most) }, layout));
+    return relationOf(transposeRows({ ...found, rows: found.rows.slice(0, maxRows) }, layout));
   },
 });
 

@@ -111,9 +111,9 @@ async function addExponential(
   const [column = "#average"] = deferred === undefined ? [] : passthroughNames(deferred, 1);
   const select = sql`SELECT r.*, p."#average" AS ${identifier(column)} FROM (${rows.select}) AS r JOIN (${averages}) AS p ON r.${place} = p."#place"`;
   const value: Typed = { type: "number", multi: false, sql: identifier(column) };
-  const placed =
+  const deferral =
     deferred === undefined ? { select } : { select, deferred: joinPassthrough(deferred, select, [column]) };
-  return extend({ ...rows, ...placed }, new Map([[trend.as, value]]));
+  return extend({ ...rows, ...deferral }, new Map([[trend.as, value]]));
 }
 
 /** Rows between checks whether to yield to other work. */

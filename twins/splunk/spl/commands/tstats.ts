@@ -65,10 +65,10 @@ export const tstats = defineCommand<Arguments>({
     if (calls.length === 0) reader.fail("You must specify at least one aggregation.");
     checkAggregates(calls, "tstats");
     const { dataModel, node } = readFrom(reader);
-    const asked: SearchExpression = reader.keyword("where")
+    const condition: SearchExpression = reader.keyword("where")
       ? reader.searchExpression(["by", "groupby"])
       : { node: "all" };
-    const { where, nodeName } = takeNodeName(asked);
+    const { where, nodeName } = takeNodeName(condition);
     const { by: groups, options: later } = readGroups(reader);
     const by = groups.map(fieldOf);
     const all = { ...options, ...later };

@@ -33,7 +33,7 @@ export const typeahead = defineCommand({
     // Options about time, servers and caches are accepted without effect: everything is scanned at once.
     const {
       prefix,
-      count: most,
+      count: maxSuggestions,
       ...options
     } = reader.options({
       prefix: text,
@@ -48,13 +48,20 @@ export const typeahead = defineCommand({
       use_cache: boolean,
     });
     if (prefix === undefined) return reader.fail("Missing the option 'prefix'.");
-    if (most === undefined) return reader.fail("Count is a required argument.");
+    if (maxSuggestions === undefined) return reader.fail("Count is a required argument.");
     const { index, collapse = true, starttimeu, endtimeu, banned_segments: banned = "" } = options;
     const indexes = index === undefined ? [] : [index];
     const range = { earliestMs: milliseconds(starttimeu), latestMs: milliseconds(endtimeu) };
-    return { prefix, most, indexes, collapse, range, banned: banned.split(";").filter((one) => one !== "") };
+    return {
+      prefix,
+      maxSuggestions,
+      indexes,
+      collapse,
+      range,
+      banned: banned.split(";").filter((one) => one !== ""),
+    };
   },
-  async compile({ prefix, most, indexes, collapse, range, banned }, _, context) {
+  async compile({ prefix, maxSuggestions, indexes, collapse, range, banned }, _, context) {
     const isLimited = range.earliestMs !== undefined || range.latestMs !== undefined;
     const events = await searchEvents(eventsOfIndexes(indexes), isLimited ? context.within(range) : context);
     const begun = /(?<!\S)\S*$/.exec(prefix.trimStart())?.[0] ?? "";
@@ -63,8 +70,10 @@ export const typeahead = defineCommand({
       ...(await textTerms(begun, events, context)),
     ];
     const allowed = found.filter(({ content }) => !banned.some((pattern) => isLike(content, pattern)));
-    const kept = collapse ? collapsePrefixes(allowed) : allowed;
-    return relationOf(suggestionRows(kept.slice(0, most === 0 ? MAX_CANDIDATES : most)));
+    const remaining = collapse ? collapsePrefixes(allowed) : allowed;
+    return relationOf(
+      suggestionRows(remaining.slice(0, maxSuggestions === 0 ? MAX_CANDIDATES : maxSuggestions)),
+    );
   },
 });
 

@@ -81,14 +81,14 @@ export class SegmentIndex {
     });
     const found = new Map<RowSet, RowMatches>();
     if (asked.length === 0) return found;
-    const [most, limit, end] = [
+    const [maxRows, limit, end] = [
       raw(String(MAX_LISTED_ROWS)),
       raw(String(MAX_LISTED_ROWS + 1)),
       raw(String(this.#end)),
     ];
     const lists = asked.map(
       ({ condition }) =>
-        sql`(SELECT CASE WHEN count(*) <= ${most} THEN coalesce(string_agg(CAST(_row AS VARCHAR), ','), '') END
+        sql`(SELECT CASE WHEN count(*) <= ${maxRows} THEN coalesce(string_agg(CAST(_row AS VARCHAR), ','), '') END
           FROM (SELECT _row FROM segments WHERE ${condition} AND _row < ${end} LIMIT ${limit}))`,
     );
     const { rows } = await this.#store.query(sql`SELECT ${joined(lists, ", ")}`);
@@ -101,19 +101,19 @@ export class SegmentIndex {
   }
 
   /** Returns the sets of at most `most` rows. */
-  async findRare(sets: readonly RowSet[], most: number): Promise<RowSet[]> {
+  async findRare(sets: readonly RowSet[], maxRows: number): Promise<RowSet[]> {
     const conditions = sets.map(segmentCondition);
     const counts = conditions.flatMap((condition, number) => {
-      if (condition === undefined || this.#isFrequent(condition, most)) return [];
-      const limit = raw(String(most + 1));
+      if (condition === undefined || this.#isFrequent(condition, maxRows)) return [];
+      const limit = raw(String(maxRows + 1));
       return sql`SELECT ${raw(String(number))} AS number, count(*) AS found FROM (SELECT _row FROM segments WHERE ${condition} LIMIT ${limit})`;
     });
     if (counts.length === 0) return [];
     const { rows } = await this.#store.query(joined(counts, " UNION ALL "));
     return rows.flatMap(([number, found]) => {
       const condition = conditions[Number(number)];
-      if (Number(found) <= most) return sets[Number(number)] ?? [];
-      if (condition !== undefined) this.#rememberFrequent(condition, most);
+      if (Number(found) <= maxRows) return sets[Number(number)] ?? [];
+      if (condition !== undefined) this.#rememberFrequent(condition, maxRows);
       return [];
     });
   }
@@ -136,12 +136,12 @@ export class SegmentIndex {
     );
   }
 
-  #isFrequent(condition: Sql, most: number): boolean {
-    return frequentByCatalog.get(this.#store.fields)?.has(keyOf(condition, most)) ?? false;
+  #isFrequent(condition: Sql, maxRows: number): boolean {
+    return frequentByCatalog.get(this.#store.fields)?.has(keyOf(condition, maxRows)) ?? false;
   }
 
-  #rememberFrequent(condition: Sql, most: number): void {
-    const key = keyOf(condition, most);
+  #rememberFrequent(condition: Sql, maxRows: number): void {
+    const key = keyOf(condition, maxRows);
     const keys = frequentByCatalog.get(this.#store.fields) ?? new Set();
     if (keys.size >= MAX_FREQUENT) keys.clear();
     if (key.length <= MAX_KEY_LENGTH) keys.add(key);
@@ -192,8 +192,8 @@ export class SegmentIndex {
   }
 }
 
-function keyOf({ text, values }: Sql, most: number): string {
-  return `${most} ${text} ${JSON.stringify(values.map(String))}`;
+function keyOf({ text, values }: Sql, maxRows: number): string {
+  return `${maxRows} ${text} ${JSON.stringify(values.map(String))}`;
 }
 
 /** Condition on the index's table for a plain set; `undefined` for a combined one. */

@@ -24,9 +24,9 @@ export async function binNumbers(
   const least = Math.min(found.least, options.start ?? found.least);
   const greatest = Math.max(found.greatest, options.end ?? found.greatest);
   const minSpan = options.minspan;
-  const asked = minSpan !== undefined && minSpan !== "auto" && minSpan.kind === "plain" ? minSpan.size : 0;
+  const minSize = minSpan !== undefined && minSpan !== "auto" && minSpan.kind === "plain" ? minSpan.size : 0;
   // Bins of whole numbers are at least 1 wide.
-  const minimum = found.whole ? Math.max(asked, 1) : asked;
+  const minimum = found.whole ? Math.max(minSize, 1) : minSize;
   const { size, decimals } = chooseBinSize(
     least,
     greatest,

@@ -47,17 +47,24 @@ export async function longForm(request: SeriesRequest, context: SearchContext): 
   const text =
     request.series.value === undefined ? raw("CAST(NULL AS VARCHAR)") : textOf(request.series.value);
   const selection = selectionOf(request);
-  const series = (value: Sql, optional = true): Group => ({
+  const series = (value: Sql, { optional }: { optional: boolean }): Group => ({
     name: request.series.name,
     value: { type: "text", multi: false, sql: value },
     optional,
   });
   const named = (value: Sql) => (usenull ? sql`coalesce(${value}, ${nullstr})` : value);
   if (selection === undefined) {
-    return longRelation(await groupRows(input, [row, series(named(text), false)], aggregations, site));
+    return longRelation(
+      await groupRows(input, [row, series(named(text), { optional: false })], aggregations, site),
+    );
   }
   const added = extraMeasures(aggregations);
-  const parts = await groupRows(input, [row, series(text)], [...aggregations, ...added], site);
+  const parts = await groupRows(
+    input,
+    [row, series(text, { optional: true })],
+    [...aggregations, ...added],
+    site,
+  );
   const weights: readonly Aggregation[] = weightedAverages(aggregations);
   const chosen = rankSeries(parts, selection, aggregations.length);
   const items = aggregations.map((aggregation, index) =>
@@ -65,13 +72,18 @@ export async function longForm(request: SeriesRequest, context: SearchContext): 
   );
   const folded = items.filter((item) => item !== undefined);
   if (folded.length === items.length) return longRelation(mergeSeries(chosen, parts, folded, options));
-  const { found, kept } = await runParts(chosen, parts, aggregations.length, context);
+  const { found, selected } = await runParts(chosen, parts, aggregations.length, context);
   const rows = found && nameSeries(found, options);
   if (rows !== undefined) return relationOf(rows);
-  const names = jsonParameter(kept);
+  const names = jsonParameter(selected);
   const isNamed = sql`list_contains(from_json(${names}, '["VARCHAR"]'), ${text})`;
   return longRelation(
-    await groupRows(input, [row, series(seriesName(text, isNamed, options), false)], aggregations, site),
+    await groupRows(
+      input,
+      [row, series(seriesName(text, isNamed, options), { optional: false })],
+      aggregations,
+      site,
+    ),
   );
 }
 
@@ -84,20 +96,20 @@ const MAX_PARTS = 20_000;
  */
 async function runParts(chosen: Sql, parts: GroupedRows, count: number, context: SearchContext) {
   const few = { ...parts, aggregates: parts.aggregates.slice(0, count), select: chosen };
-  const kept = { name: "#kept", column: "#kept", type: "number", multi: false } as const;
+  const isSelectedColumn = { name: "#kept", column: "#kept", type: "number", multi: false } as const;
   const long = longRelation({
     ...few,
     select: sql`SELECT * REPLACE (CAST("#kept" AS BIGINT) AS "#kept") FROM (${chosen}) AS r`,
   });
-  const found = await context.run({ ...long, columns: [...long.columns, kept] }, MAX_PARTS + 1);
+  const found = await context.run({ ...long, columns: [...long.columns, isSelectedColumn] }, MAX_PARTS + 1);
   if (found.rows.length <= MAX_PARTS) {
     const names = found.rows.flatMap((cells) => (cells.at(-1) === 1 ? [String(cells[1])] : []));
-    return { found, kept: [...new Set(names)] };
+    return { found, selected: [...new Set(names)] };
   }
   const column = { name: "name", column: "name", type: "text", multi: false } as const;
   const select = sql`SELECT DISTINCT "#g1" AS name FROM (${chosen}) AS r WHERE "#kept"`;
   const { rows } = await context.run({ select, columns: [column], order: [], kind: "report" }, MAX_SELECTED);
-  return { found: undefined, kept: rows.map(([name]) => String(name)) };
+  return { found: undefined, selected: rows.map(([name]) => String(name)) };
 }
 
 /** The result made from fetched parts; `undefined` when some would have to be merged, which takes their rows. */
@@ -170,8 +182,8 @@ function rankSeries(parts: GroupedRows, { selection, name, counts }: Chosen, cou
   const value = measured === undefined ? raw("0") : numberOf(measured);
   const score = sql`coalesce(${raw(counts ? "fsum" : name)}(CAST(${value} AS DOUBLE)), 0)`;
   const series = sql`SELECT "#g1" AS "#name", ${score} AS "#score" FROM "#parts" GROUP BY 1`;
-  const kept = sql`SELECT "#name", ("#name" IS NOT NULL AND ${isSelected(selection)}) AS "#kept" FROM (${series}) AS r`;
-  return sql`WITH "#parts" AS MATERIALIZED (${parts.select}) SELECT p.*, k."#kept" FROM "#parts" AS p JOIN (${kept}) AS k ON p."#g1" IS NOT DISTINCT FROM k."#name"`;
+  const selected = sql`SELECT "#name", ("#name" IS NOT NULL AND ${isSelected(selection)}) AS "#kept" FROM (${series}) AS r`;
+  return sql`WITH "#parts" AS MATERIALIZED (${parts.select}) SELECT p.*, k."#kept" FROM "#parts" AS p JOIN (${selected}) AS k ON p."#g1" IS NOT DISTINCT FROM k."#name"`;
 }
 
 /** Whether a series is selected, over its `#score`. */
@@ -188,12 +200,12 @@ function isSelected(selection: Selection): Sql {
 /** The displayed name of a series; NULL when it is not shown. */
 function seriesName(
   text: Sql,
-  kept: Sql,
+  selected: Sql,
   { useother = true, usenull = true, otherstr = "OTHER", nullstr = "NULL" }: SeriesOptions,
 ): Sql {
   const missing = usenull ? sql`CAST(${nullstr} AS VARCHAR)` : raw("NULL");
   const other = useother ? sql`CAST(${otherstr} AS VARCHAR)` : raw("NULL");
-  return sql`CASE WHEN ${text} IS NULL THEN ${missing} WHEN ${kept} THEN ${text} ELSE ${other} END`;
+  return sql`CASE WHEN ${text} IS NULL THEN ${missing} WHEN ${selected} THEN ${text} ELSE ${other} END`;
 }
 
 /** Combines partial aggregates into that of all rows; `undefined` when the aggregate cannot be combined. */

@@ -98,7 +98,7 @@ async function mayExceed(
 const partStarts = defineRowFunction("splunk.transaction-parts", (times, maxSpan, maxEvents) => {
   if (times === null) return null;
   const span = maxSpan === null ? Number.POSITIVE_INFINITY : Number(maxSpan);
-  const most = maxEvents === null ? Number.POSITIVE_INFINITY : Number(maxEvents);
+  const maxCount = maxEvents === null ? Number.POSITIVE_INFINITY : Number(maxEvents);
   const starts: number[] = [];
   let newest = Number.NaN;
   let events = 0;
@@ -107,7 +107,7 @@ const partStarts = defineRowFunction("splunk.transaction-parts", (times, maxSpan
     to = times.indexOf(",", from);
     if (to < 0) to = times.length;
     const moment = parseNumber(times, from, to);
-    if (position === 0 || newest - moment > span || events >= most) {
+    if (position === 0 || newest - moment > span || events >= maxCount) {
       if (position > 0) starts.push(position);
       newest = moment;
       events = 0;

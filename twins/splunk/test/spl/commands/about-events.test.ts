@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-test("fieldsummary: a row of figures for each field, with its most frequent values", async () => {
+test("fieldsummary: a row of statistics for each field, with its most frequent values", async () => {
   const rows = [
     { a: "x", n: 1, m: ["p", "q"] },
     { a: "x", n: 2 },
@@ -110,7 +110,7 @@ test("metadata: hosts, sources or source types with the times of their events", 
   );
 });
 
-test("typeahead: terms and values of fields that go on from what was begun", async () => {
+test("typeahead: terms and field values that complete a prefix", async () => {
   const contents = async (text: string) =>
     (await bench.search(`| typeahead ${text}`)).rows.map(({ content, count }) => [content, count]);
   expect(await contents("prefix=lo count=10")).toEqual([

@@ -74,7 +74,7 @@ test("rule 61: append puts a subsearch's rows after those there are, and adds it
   ).toEqual([{ a: 1 }]);
 });
 
-test("append takes as many rows as maxout says, and says what it left out", async () => {
+test("append takes at most maxout rows, and reports what it left out", async () => {
   const found = await bench.searchRows(
     [{ a: 1 }],
     "append maxout=2 [| makeresults count=5 | eval a=2 | table a]",
@@ -98,7 +98,7 @@ test("extendtimerange=t makes the subsearch's time a part of the search's", asyn
   await hour.close();
 });
 
-test("a subsearch whose time is over is finalized, and says so", async () => {
+test("a subsearch that exceeds its time is finalized with a message", async () => {
   const hurried = await splBench([], { limits: { subsearchMaxMs: 0.001 } });
   const slow = "[| makeresults count=100000 | eval a=md5(random()) | sort 0 a]";
   for (const command of ["append", "appendcols"]) {
@@ -154,7 +154,7 @@ test("append without a subsearch is refused", async () => {
   }
 });
 
-test("the first rows of several searches one after the other are found by the first rows of each", async () => {
+test("top-N of concatenated searches is pushed down into each of them", async () => {
   const events = Array.from({ length: 12 }, (_, n) => ({ _time: 1_000 + ((n * 5) % 12), n, k: `k${n % 3}` }));
   const many = await splBench(events);
   try {

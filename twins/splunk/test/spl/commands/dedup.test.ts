@@ -1,4 +1,4 @@
-/** `dedup` of events in the store, of which there may be very many: which ones are kept is found first, and these are read whole. */
+/** `dedup` of many events in the store: finds the row numbers of the remaining events first, then reads only these in full. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
@@ -45,7 +45,7 @@ const firstOf = (events: readonly Event[], keys: (event: Event) => (string | und
 const byFew = ({ few }: Event) => [few];
 const kept = (events: readonly Event[]) => ({ numbers: events.map(({ n }) => n), whole: true, asked: true });
 
-test("rule 54: dedup keeps the newest event of each value, whole; of the same time, the one that is shown first", async () => {
+test("rule 54: dedup keeps the newest event of each value in full; among equal times, the first one", async () => {
   expect(await found("dedup few")).toEqual(kept(firstOf(newestFirst, byFew)));
   expect(await found("dedup 3 few")).toEqual(kept(firstOf(newestFirst, byFew, 3)));
   expect(await found("dedup few m")).toEqual(kept(firstOf(newestFirst, ({ few, m }) => [few, m.join()])));
@@ -61,7 +61,7 @@ test("rule 54: dedup keeps what a sort before it put first, and its order", asyn
   expect(await found("eval r=n%7 | dedup few sortby r")).toEqual(kept(firstOf(sorted, byFew)));
 });
 
-test("a sort after dedup orders the events that were kept, and them alone", async () => {
+test("a sort after dedup orders the remaining events only", async () => {
   const expected = firstOf(newestFirst, byFew).toSorted((a, b) => a.n - b.n);
   expect(await found("dedup few | sort n")).toEqual(kept(expected));
 });
@@ -76,7 +76,7 @@ test("rule 54: dedup keeps as many events as there are values: some, hundreds, t
   expect(await found("dedup k")).toEqual(kept(firstOf(newestFirst, ({ k }) => [k])));
 });
 
-test("dedup of events that mvexpand has made several of keeps one row of each value", async () => {
+test("dedup after mvexpand keeps one row of each value", async () => {
   const { rows } = await bench.search("search * | mvexpand m | dedup m | table n m");
   expect(rows).toEqual([
     { n: 2_399, m: "a2" },

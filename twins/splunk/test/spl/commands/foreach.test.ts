@@ -18,7 +18,7 @@ test("foreach runs its template for each field", async () => {
   ]);
 });
 
-test("foreach says what its wildcards have matched", async () => {
+test("foreach substitutes what its wildcards match", async () => {
   expect(await rows([{ a_b_c: 1 }], "foreach a_*_* [eval <<MATCHSEG2>>_<<MATCHSEG1>>='<<FIELD>>']")).toEqual([
     { a_b_c: 1, c_b: 1 },
   ]);
@@ -43,7 +43,7 @@ test("foreach takes any streaming commands, and no others", async () => {
   expect(await bench.refusal("| makeresults | foreach *")).toContain("Error in 'foreach' command:");
 });
 
-test("foreach goes through the values of a field", async () => {
+test("foreach iterates over the values of a field", async () => {
   const input = [{ v: ["1", "2", "3"] }, { v: "5" }, { n: 1 }];
   expect(await rows(input, "eval sum=0 | foreach mode=multivalue v [eval sum=sum+<<ITEM>>]")).toEqual([
     { v: ["1", "2", "3"], sum: 6 },
@@ -58,7 +58,7 @@ test("foreach goes through the values of a field", async () => {
   ).toEqual([{ v: ["a", "b"], all: "a0b1" }]);
 });
 
-test("foreach goes through the elements of a JSON array", async () => {
+test("foreach iterates over the elements of a JSON array", async () => {
   const input = [{ j: `["x", 2, {"id": "i"}]` }, { j: "no array" }, { j: "{}" }];
   expect(
     (await rows(input, `eval n=0, t="" | foreach mode=json_array j itemstr=IT [eval n=n+1, t=t.IT.";"]`)).map(
@@ -78,7 +78,7 @@ test("foreach mode=auto_collections sees whether a value is an array or several"
   ).toEqual([3, 7, 5]);
 });
 
-test("foreach over elements takes one eval alone", async () => {
+test("foreach over elements takes exactly one eval", async () => {
   expect(
     await bench.refusal(`| makeresults | eval v="a" | foreach mode=multivalue v [eval a=1 | eval b=2]`),
   ).toContain("Error in 'foreach' command: A single eval command");
@@ -87,7 +87,7 @@ test("foreach over elements takes one eval alone", async () => {
   ).toContain("Error in 'foreach' command:");
 });
 
-test("foreach goes through more elements than one statement can", async () => {
+test("foreach iterates over more elements than fit into one statement", async () => {
   const list = JSON.stringify(Array.from({ length: 260 }, (_, n) => n + 1));
   const text =
     "eval total=0 | foreach mode=json_array list [eval total=total+<<ITEM>>, last=<<ITER>>] | fields - list";

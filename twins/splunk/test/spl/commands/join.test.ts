@@ -48,7 +48,7 @@ test("rule 60: join max=0 joins each row with all that agree, max=n with so many
   expect(await rows(`${orders} | join max=2 item ${prices}`)).toEqual(found);
 });
 
-test("rule 60: of a report's rows the first of each key are joined, as many as max says; one without a key with none", async () => {
+test("rule 60: the first max rows of each key of a report are joined; a row without a key joins none", async () => {
   const report =
     '[search kind=price | stats count by price, item | append [search kind=price | stats max(id) AS price] | append [search kind=price | stats min(id) AS price | eval item="null"] | fields item price]';
   const joined = async (options: string) =>

@@ -42,7 +42,7 @@ describe("options that cannot be done are refused with their reason", () => {
   });
 });
 
-test("options that change no row are those of commands that are served, and are taken", async () => {
+test("options without effect belong to served commands and are accepted", async () => {
   const names = new Set(commands.map(({ name }) => name));
   for (const [command, options] of Object.entries(idleOptions)) {
     expect(names).toContain(command);
@@ -54,7 +54,7 @@ test("options that change no row are those of commands that are served, and are 
   }
 });
 
-test("splunk_server= is this server, by its name, by a wildcard, or as local; another has no rows", async () => {
+test("splunk_server= matches this server by name, wildcard or local; other servers have no rows", async () => {
   const count = async (server: string) =>
     (await bench.search(`| makeresults splunk_server=${server} | stats count`)).rows[0]?.count;
   expect(await count("local")).toBe(1);

@@ -125,7 +125,7 @@ const repeated = [
 ];
 const kept = async (text: string) => (await rows(repeated, text)).map(({ n }) => n);
 
-test("what sort or head has cut stays cut, whatever order it is brought to after that", async () => {
+test("rows that sort or head dropped stay dropped under any later order", async () => {
   const input = [3, 1, 5, 2, 4];
   expect(await values(input, "sort 3 -x")).toEqual([5, 4, 3]);
   expect(await values(input, "sort 3 -x | reverse")).toEqual([3, 4, 5]);
@@ -172,7 +172,7 @@ test("sort and dedup without a field are refused", async () => {
   expect(await bench.refusal("| head 1 | dedup 0 k")).toContain("Error in 'dedup' command:");
 });
 
-test("events are sorted, cut and deduplicated by their keys alone, and are the same rows", async () => {
+test("sorting, cutting and deduplicating events by their keys alone gives the same rows", async () => {
   const stored = Array.from({ length: 30 }, (_, n) => ({
     n,
     k: `k${n % 4}`,

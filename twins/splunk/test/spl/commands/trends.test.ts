@@ -14,7 +14,7 @@ const rows = async (given: readonly object[], text: string) => (await bench.sear
 const numbers = [1, 2, 6, 4, 5].map((x) => ({ x }));
 
 describe("trendline", () => {
-  test("simple and weighted averages are of the latest rows, the field's name is as written", async () => {
+  test("simple and weighted averages cover the latest rows; the field is named as written", async () => {
     expect(await rows(numbers, "trendline sma2(x), wma3(x) AS w | fields - x")).toEqual([
       {},
       { "sma2(x)": 1.5 },
@@ -24,12 +24,12 @@ describe("trendline", () => {
     ]);
   });
 
-  test("an exponential average goes on from all rows before", async () => {
+  test("an exponential average covers all preceding rows", async () => {
     const found = await rows(numbers, "trendline ema3(x) as e | fields e");
     expect(found).toEqual([{}, {}, { e: 3.75 }, { e: 3.875 }, { e: 4.4375 }]);
   });
 
-  test("others have their turn while exponential averages are made", async () => {
+  test("computing exponential averages yields to other work", async () => {
     const over = vi.spyOn(Slices.prototype, "over", "get").mockReturnValue(true);
     const next = vi.spyOn(Slices.prototype, "next");
     onTestFinished(() => {
@@ -48,7 +48,7 @@ describe("trendline", () => {
     expect(await rows([{ y: 1 }], "trendline sma5(x)")).toEqual([{ y: 1 }]);
   });
 
-  test("a weighted average is that of the values one by one, whatever the period, and missing while one of them is", async () => {
+  test("a weighted average equals the naive one for every period, and is missing while a value is", async () => {
     const values = fc.array(fc.option(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { freq: 9 }), {
       minLength: 1,
       maxLength: 40,
@@ -70,7 +70,7 @@ describe("trendline", () => {
     );
   });
 
-  test("what is no trend is refused", async () => {
+  test("an invalid trend is refused", async () => {
     expect(await bench.refusal("trendline max5(x)")).toBe(
       "Error in 'trendline' command: The trend 'max5(x)' is invalid.",
     );
@@ -89,7 +89,7 @@ describe("contingency", () => {
     { a: "z" },
   ];
 
-  test("it counts how values meet, the most frequent first, with totals", async () => {
+  test("it counts value pairs, most frequent first, with totals", async () => {
     const found = await bench.searchRows(given, "contingency a b");
     expect(found.fields).toEqual(["a", "1", "2", "3", "TOTAL"]);
     expect(found.rows).toEqual([
@@ -128,7 +128,7 @@ describe("contingency", () => {
     expect(rows.at(-1)).toEqual(line("TOTAL", 400));
   });
 
-  test("of many values only those that are kept leave the database", async () => {
+  test("of many values, only those in the result leave the database", async () => {
     const asked = vi.spyOn(CursorTable.prototype, "query");
     onTestFinished(() => asked.mockRestore());
     const { rows } = await bench.search(

@@ -104,7 +104,7 @@ describe("tstats", () => {
     );
   });
 
-  test("it goes on with rows when it appends, which prestats=t allows alone", async () => {
+  test("append=t keeps the preceding rows, and requires prestats=t", async () => {
     const search =
       "| tstats prestats=t count where host=c by host | tstats prestats=t append=t count where host=a by host";
     expect(await rows(`${search} | stats count by host`)).toEqual([
@@ -124,7 +124,7 @@ describe("tstats", () => {
     );
   });
 
-  test("what is not there is refused", async () => {
+  test("missing models, objects and clauses are refused", async () => {
     expect(await bench.refusal("| tstats count from datamodel=None")).toBe(
       "Error in 'tstats' command: Data model 'None' was not found.",
     );
@@ -142,7 +142,7 @@ describe("tstats PREFIX()", () => {
   afterAll(() => texts.close());
   const found = async (text: string) => (await texts.search(text)).rows;
 
-  test("groups by what is behind a prefix of a segment, in lower case", async () => {
+  test("groups by the remainder of segments after a prefix, in lower case", async () => {
     expect(await found("| tstats count by PREFIX(group=)")).toEqual([
       { "group=": "queue", count: 1 },
       { "group=": "thruput", count: 1 },

@@ -1,4 +1,4 @@
-/** Which indexes a search looks at, when their names are known before it runs. */
+/** The indexes that a search covers, when their names are known before it runs. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { compilePipeline } from "../../../spl/compile-pipeline.ts";
 import { defaultLimits } from "../../../spl/context/search-context.ts";
@@ -42,7 +42,7 @@ test("an internal index is found by a name that begins as its own does", async (
   expect(await found("index=_AUDIT OR (index=main n=1)")).toEqual([1, 3]);
 });
 
-test("what a search says of indexes goes together with the rest of it", async () => {
+test("conditions on indexes combine with the rest of the search", async () => {
   await write("web", { n: 3 });
   expect(await found("NOT index=main")).toEqual([3]);
   expect(await found("index!=main")).toEqual([3]);
@@ -61,14 +61,14 @@ test("a name with characters of a pattern's own is compared in the events", asyn
   expect(await found("index=main")).toEqual([1, 2]);
 });
 
-test("a dataset's own field named index goes before the index that it is in", async () => {
+test("a dataset's own field named index takes precedence over the event's index", async () => {
   await write("web", { n: 3, index: "own" });
   expect(await found("index=own")).toEqual([3]);
   expect(await found("index=web")).toEqual([]);
   expect(await found("index=main")).toEqual([1, 2]);
 });
 
-test("a store that is put back knows no index that was written since", async () => {
+test("a restored store forgets indexes that were written since", async () => {
   await write("web", { n: 3 });
   expect(await found("index=*")).toEqual([1, 2, 3]);
   await bench.store.reset();

@@ -1,4 +1,4 @@
-/** Compiled searches find what a naive evaluator finds, in events that the index has and in those that it does not have yet. */
+/** Compiled searches find what a naive evaluator finds, among indexed and not yet indexed events. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -130,7 +130,7 @@ test("a search finds what a naive evaluator finds", async () => {
   );
 });
 
-test("what is rare is looked up, what is not is looked for in all events", async () => {
+test("rare words are looked up in the index, others are found by a scan", async () => {
   const rare = await bench.search("search id42 | fields id");
   expect(rare.rows).toEqual([expect.objectContaining({ id: "id42" })]);
   expect(rare.statements.at(-1)).toMatch(/_row = \d+\)/);
@@ -145,7 +145,7 @@ test("what is rare is looked up, what is not is looked for in all events", async
   );
 });
 
-test("hundreds of words are looked for together, in events that the index has and in the others", async () => {
+test("hundreds of words are tested as one list, in indexed events and others", async () => {
   const all = [...Array.from({ length: 900 }, (_, n) => `nothing${n}`), "u17", "ERR", "id180", "bar"];
   const written = all.join(" OR ");
   const { rows, statements } = await bench.search(`search ${written} | fields id`);
@@ -163,7 +163,7 @@ test("hundreds of words are looked for together, in events that the index has an
   expect(later.rows).toHaveLength(expected.length);
 });
 
-test("what is frequent is found by the index alone, and phrases where their rarer parts are", async () => {
+test("frequent words are found by the index alone, phrases by their rarer parts", async () => {
   const many = Array.from({ length: 5000 }, (_, id) => ({
     id: `id${id}`,
     text:

@@ -1,4 +1,4 @@
-/** Search expressions, one event after the other, the slow and plain way: what the compiled ones are compared with. */
+/** A naive evaluator of search expressions, event by event: the reference for compiled ones. */
 export type Value = string | number | readonly string[];
 export type Event = Readonly<Record<string, Value>>;
 
@@ -93,7 +93,7 @@ function hasTerm(text: string, mode: string, raw: string): boolean {
   return false;
 }
 
-/** Where the words can end, one after the other from here, with no major breaker between them. */
+/** Positions at which the words, found in order from `start` without a major breaker between them, can end. */
 function endsOf(text: string, start: number, [word = "", ...others]: readonly string[]): number[] {
   if (!text.startsWith(word, start)) return [];
   const end = start + word.length;

@@ -317,7 +317,7 @@ test("rule 6: a wildcard alone is true of every row, whether or not it has a tex
   expect((await bench.search("search n<3 | stats count by n | search err")).rows).toEqual([]);
 });
 
-test("later searches look at the rows so far", async () => {
+test("later searches filter the preceding rows", async () => {
   const rows = [
     { a: "x", n: 5 },
     { a: "y", n: 50, _raw: "some text" },
@@ -330,7 +330,7 @@ test("later searches look at the rows so far", async () => {
   expect(await numbers("search NOT text")).toEqual([5, 7]);
 });
 
-test("the first events with a phrase are looked for among the newest, and are those that a look at all finds first", async () => {
+test("probing the newest events for a phrase finds the same first events as a full scan", async () => {
   const events = Array.from({ length: 400 }, (_, n) => ({
     n,
     "@timestamp": new Date(Date.UTC(2026, 0, 1) + (((n * 37) % 400) >> 2) * 1000).toISOString(),

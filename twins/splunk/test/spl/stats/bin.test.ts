@@ -46,7 +46,7 @@ describe("bin", () => {
     expect([fields, rows]).toEqual([["v", "w"], [{ v: 3, w: "2-4" }]]);
   });
 
-  test("rule 51: bins are the least power of ten that is enough; start and end widen", async () => {
+  test("rule 51: bins are the smallest sufficient power of ten; start and end widen", async () => {
     const hours = Array.from({ length: 24 }, (_, hour) => hour);
     expect(new Set(await binned(hours, "v bins=12"))).toEqual(new Set(["0-10", "10-20", "20-30"]));
     expect(new Set(await binned(hours, "v bins=24")).size).toBe(24);
@@ -96,7 +96,7 @@ describe("bin", () => {
     );
   });
 
-  test("a span that is none is refused", async () => {
+  test("an invalid span is refused", async () => {
     expect(await bench.refusal("| bin _time span=5parsecs")).toBe(
       "Error in 'bin' command: The value for option span (5parsecs) is invalid.",
     );

@@ -48,13 +48,13 @@ describe("chart", () => {
     expect(await run("eval size=size*1000 | chart count over size span=1")).toHaveLength(3);
   });
 
-  test("there are at most 300 bins when neither their number nor their span is said", async () => {
+  test("there are at most 300 bins unless their number or span is given", async () => {
     const many = Array.from({ length: 250 }, (_, size) => ({ size }));
     expect((await bench.searchRows(many, "chart count over size minspan=1")).rows).toHaveLength(250);
     expect((await bench.searchRows(many, "chart count over size bins=100")).rows).toHaveLength(25);
   });
 
-  test("agg= says by what the series are chosen, of chart and of timechart", async () => {
+  test("agg= sets the aggregate that ranks series, in chart and timechart", async () => {
     const most = [
       ...[1, 1, 1].map((v) => ({ _time: noon, host: "often", v })),
       { _time: noon, host: "large", v: 9 },

@@ -59,7 +59,7 @@ describe("stats", () => {
     );
   });
 
-  test("rule 35: what is no number is left out, unless all have to be; min and max are of numbers where there is one, else of texts", async () => {
+  test("rule 35: values that are no numbers are skipped, unless allnum=t; min and max prefer numbers to texts", async () => {
     expect(await stats("sum(code) avg(code) range(code) min(code) max(code)")).toEqual([
       { "sum(code)": 1304, "avg(code)": 326, "range(code)": 300, "min(code)": "200", "max(code)": "500" },
     ]);
@@ -74,7 +74,7 @@ describe("stats", () => {
     ]);
   });
 
-  test("rule 38: the median of two in the middle is their mean, and an exact half the next whole number", async () => {
+  test("rule 38: the median of two middle values is their mean, an exact half rounded up", async () => {
     const medians: [number[], number][] = [
       [[1, 2], 2],
       [[1, 4], 3],
@@ -90,7 +90,7 @@ describe("stats", () => {
     }
   });
 
-  test("rule 39: without groups, a row of which nothing can be computed is none", async () => {
+  test("rule 39: without groups, a row whose aggregates are all missing is dropped", async () => {
     const words = [{ g: "a" }, { g: "b" }];
     expect(await stats("sum(g)", words)).toEqual([]);
     expect(await stats("first(nowhere) values(nowhere)", words)).toEqual([]);
@@ -100,7 +100,7 @@ describe("stats", () => {
     expect((await bench.search("| makeresults count=0 | stats sum(n)")).rows).toEqual([]);
   });
 
-  test("rule 40: groups come in the order of numbers where all are, else all in that of texts", async () => {
+  test("rule 40: groups sort as numbers if all are numbers, else as texts", async () => {
     const groups = async (values: string[]) =>
       (
         await stats(
@@ -128,7 +128,7 @@ describe("stats", () => {
     );
   });
 
-  test("rule 37: values are sorted and different, list as rows come and at most 100; first and last as rows come, earliest and latest by _time", async () => {
+  test("rule 37: values are sorted and distinct, list keeps row order up to 100; first and last follow rows, earliest and latest _time", async () => {
     expect(await stats("values(user) list(user) values(tags) list(tags)")).toEqual([
       {
         "values(user)": ["amy", "bob", "eve"],
@@ -165,7 +165,7 @@ describe("stats", () => {
     expect(row?.["values(n)"]).toHaveLength(300);
   });
 
-  test("rule 37: of rows of the same time, the one that comes first is the latest; rows without a time are neither", async () => {
+  test("rule 37: among rows of the same time, the first is the latest; rows without a time are neither", async () => {
     const same = ["a", "b", "c"].map((host) => ({ _time: 1000, host }));
     const text = "first(host) AS f last(host) AS l earliest(host) AS e latest(host) AS t";
     expect(await stats(text, [{ host: "none" }, ...same])).toEqual([{ f: "none", l: "c", e: "c", t: "a" }]);

@@ -19,7 +19,7 @@ describe("eventstats and streamstats", () => {
   const column = async (text: string, name = "x") =>
     (await bench.searchRows(rows, text)).rows.map((row) => row[name] ?? null);
 
-  test("rule 41: eventstats adds the aggregates of all rows, or of those of the group, to each", async () => {
+  test("rule 41: eventstats adds the aggregates of all rows, or of the group, to each row", async () => {
     expect(await column("eventstats sum(n) AS x")).toEqual([131, 131, 131, 131, 131, 131]);
     expect(await column("eventstats sum(n) AS x by host")).toEqual([13, 18, null, 13, 13, 18]);
     expect(await column("eventstats first(n) AS x by host")).toEqual([1, 2, null, 1, 1, 2]);
@@ -36,7 +36,7 @@ describe("eventstats and streamstats", () => {
     expect(await column("eventstats median(n) AS n", "n")).toEqual([6, 6, 6, 6, 6, 6]);
   });
 
-  test("rule 41: streamstats is of the rows so far, this one among them unless current=f", async () => {
+  test("rule 41: streamstats covers the rows so far, including the current one unless current=f", async () => {
     expect(await column("streamstats sum(n) AS x")).toEqual([1, 3, 103, 107, 115, 131]);
     expect(await column("streamstats current=f sum(n) AS x")).toEqual([null, 1, 3, 103, 107, 115]);
     expect(await column("streamstats count AS x by host")).toEqual([1, 1, null, 2, 3, 2]);
@@ -45,7 +45,7 @@ describe("eventstats and streamstats", () => {
     expect(await column("streamstats list(n) AS x | tail 1")).toEqual([["1", "2", "100", "4", "8", "16"]]);
   });
 
-  test("rule 41: a window is of so many rows, those of other groups among them unless global=f", async () => {
+  test("rule 41: a window counts rows, including those of other groups unless global=f", async () => {
     expect(await column("streamstats window=2 sum(n) AS x")).toEqual([1, 3, 102, 104, 12, 24]);
     expect(await column("streamstats window=1 current=f last(n) AS x")).toEqual([null, 1, 2, 100, 4, 8]);
     expect(await column("streamstats window=2 sum(n) AS x by host")).toEqual([1, 2, null, 4, 12, 16]);
@@ -68,7 +68,7 @@ describe("eventstats and streamstats", () => {
     ]);
   });
 
-  test("rule 41: time_window looks back less than so long, whichever way the rows run", async () => {
+  test("rule 41: time_window excludes rows exactly as old as the window, in either order", async () => {
     expect(await column("streamstats time_window=2m sum(n) AS x")).toEqual([1, 3, 103, 106, 112, 16]);
     expect(await column("reverse | streamstats time_window=2m sum(n) AS x")).toEqual([
       16, 8, 12, 112, 106, 103,

@@ -87,7 +87,7 @@ describe("timechart", () => {
     expect(averages).toEqual([{ _time: noon - 3_600, h11: 71.5, OTHER: 32.5, _span: 3_600 }]);
   });
 
-  test("rule 45: of series whose parts cannot be put together, each is the aggregate of all its rows", async () => {
+  test("rule 45: series whose partial aggregates cannot be merged are computed from all their rows", async () => {
     const rows = earlier([
       ...["b", "a", "a", "NULL"].map((host, n) => [60, { host, n, user: `u${n}` }] as const),
       [60, { n: 9, user: "u9" }],

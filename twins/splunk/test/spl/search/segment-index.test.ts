@@ -1,4 +1,4 @@
-/** What a search asks the index of segments, and that it goes on being right when more is written. */
+/** Lookups in the segment index, and that results stay correct as events are written and removed. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -47,14 +47,14 @@ afterAll(async () => {
 
 const lookups = () => asked.filter((text) => text.includes("FROM segments"));
 
-test("a rare word is looked up as the numbers of its events, a frequent one as bits", async () => {
+test("a rare word is looked up as row numbers, a frequent one as a bitmap", async () => {
   expect(await search("id42")).toEqual([42]);
   expect(lookups()).toEqual([expect.not.stringContaining("bitstring")]);
   expect(await search("p7")).toHaveLength(150);
   expect(lookups()).toEqual([expect.not.stringContaining("bitstring"), expect.stringContaining("bitstring")]);
 });
 
-test("what is known to be frequent is not counted again, and is found all the same", async () => {
+test("a word known to be frequent is found without counting it again", async () => {
   expect(await search("level=error id=ID42")).toEqual([42]);
   const before = lookups().length;
   expect(await search("level=error id=ID42")).toEqual([42]);
@@ -66,14 +66,14 @@ test("what is known to be frequent is not counted again, and is found all the sa
   expect(lookups()).toEqual([expect.stringContaining("bitstring")]);
 });
 
-test("events that are written later are found beside those that were looked up", async () => {
+test("events written after the index are found besides indexed ones", async () => {
   await store.write([{ index: "main", source: '{"n":5000,"id":"id42","level":"ERROR","part":"p7"}' }]);
   expect(await search("id42")).toEqual([42, 5000]);
   expect(await search("p7")).toHaveLength(151);
   expect(await search("level=error id=ID42")).toEqual([42, 5000]);
 });
 
-test("a frequent word whose events are removed is rare then, and found", async () => {
+test("a frequent word is still found after most of its events are removed", async () => {
   await store.reset();
   const { rows } = await store.query(raw("SELECT _id FROM documents WHERE part = 'p3' ORDER BY n"));
   const gone = rows.slice(1).map(([id]) => ({ index: "main", id: String(id) }));
