@@ -2,6 +2,7 @@
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import type { CollectorTwin } from "./collector/collector-twin.ts";
 import type { SavedSearchTwin } from "./saved/saved-search-twin.ts";
+import type { AccountRights } from "./world/access.ts";
 import type { NamespacedKnowledge } from "./world/knowledge.ts";
 import type { SecretVault } from "./world/secret-vault.ts";
 
@@ -10,6 +11,7 @@ export interface LogQueryTwin extends CollectorTwin, SavedSearchTwin {
   store(): Promise<LogStore>;
   /** The objects that searches refer to by name, read from `tables`. */
   readonly knowledge: NamespacedKnowledge;
+  readonly rights: AccountRights;
   /** The clear text of tokens and passwords whose digests are rows. */
   readonly secrets: SecretVault;
   /** HTTP address of the vendor API, without a slash at the end. */

@@ -45,7 +45,7 @@ export const logQueryManual: TwinManual = {
     },
     {
       id: "splunk.addresses",
-      text: "The management API answers below /services and below /servicesNS/{owner}/{app} findReusable, and jobs under their first and their second version.",
+      text: "The management API answers below /services and below /servicesNS/{owner}/{app} alike, and jobs under their first and their second version.",
     },
     {
       id: "splunk.jobs",

@@ -10,7 +10,7 @@ import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
 import { Scheduler } from "./saved/scheduler.ts";
-import { eventAccessOf } from "./world/access.ts";
+import { AccountRights, eventAccessOf } from "./world/access.ts";
 import { openWorld } from "./world/open-world.ts";
 import { SecretVault } from "./world/secret-vault.ts";
 import { SEED_HEC_TOKEN } from "./world/seed.ts";
@@ -52,6 +52,7 @@ export async function startLogQueryTwin(
     collector: new CollectorView(tables),
     channels,
     intake,
+    rights: new AccountRights(tables),
     secrets: new SecretVault([SEED_HEC_TOKEN]),
     store: store.open,
     clock,

@@ -1,7 +1,7 @@
-/** Rights that entries show. */
+/** Access control lists of entries. */
 import type { Acl } from "../output/entry.ts";
 
-/** Of what comes with the product. */
+/** Of shipped objects. */
 export const systemAcl: Acl = {
   app: "system",
   owner: "nobody",

@@ -1,18 +1,18 @@
-/** The apps that there are: names that other things belong to. */
+/** Apps: names that own other objects. */
 import type { Entry } from "../output/entry.ts";
 import type { AppRow } from "../world/conf-tables.ts";
 import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
-import { askedEntry, singleResponse } from "./collection.ts";
-import { defined } from "./defined.ts";
+import { entryOfCall, singleResponse } from "./collection.ts";
 import { segmentOf } from "./name-segment.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
 
 const PATH = "/apps/local";
-/** Without them an instance cannot be used. */
-const kept: readonly string[] = ["launcher", "search"];
+/** Apps that can be neither removed nor disabled. */
+const coreApps: readonly string[] = ["launcher", "search"];
 
 const changeable = [
   "author",
@@ -23,12 +23,12 @@ const changeable = [
   "version",
   "visible",
 ];
-/** Arguments of a new one, beside those that can be changed. `template` is what its pages would be made from. */
+/** Additional arguments of a new app. `template` names the pages that it would start with. */
 const onlyNew = ["auth", "explicit_appname", "filename", "session", "template", "update"];
 
 function appEntry({ twin }: Viewer, row: AppRow): Entry {
   const change = row.disabled ? "enable" : "disable";
-  const removable = !kept.includes(row.name);
+  const removable = !coreApps.includes(row.name);
   return {
     name: row.name,
     path: `/servicesNS/nobody/system${PATH}/${segmentOf(row.name)}`,
@@ -46,7 +46,7 @@ function appEntry({ twin }: Viewer, row: AppRow): Entry {
       author: row.author,
       check_for_updates: true,
       configured: row.configured,
-      core: kept.includes(row.name),
+      core: coreApps.includes(row.name),
       description: row.description,
       details: "",
       disabled: row.disabled,
@@ -62,23 +62,23 @@ function appEntry({ twin }: Viewer, row: AppRow): Entry {
 
 const apps = ({ twin }: Viewer) => twin.tables.table("apps");
 
-/** What a request says of an app, as the row has it. */
+/** The columns that a request changes. */
 function changesOf({ arguments: given }: Call) {
-  return defined({
+  return omitUndefined({
     author: given.get("author"),
     description: given.get("description"),
     label: given.get("label"),
     version: given.get("version"),
-    configured: given.givenFlag("configured"),
-    visible: given.givenFlag("visible"),
+    configured: given.optionalFlag("configured"),
+    visible: given.optionalFlag("visible"),
   });
 }
 
-const setDisabled =
-  (disabled: boolean) =>
+const setState =
+  (state: "enabled" | "disabled") =>
   (call: Call, { name }: Entry) => {
-    if (kept.includes(name)) throw refused(400, `The app '${name}' cannot be switched off.`);
-    apps(call).update(name, { disabled });
+    if (coreApps.includes(name)) throw refused(400, `The app '${name}' cannot be switched off.`);
+    apps(call).update(name, { disabled: state === "disabled" });
   };
 
 export const appCollection: ObjectDeclaration = {
@@ -107,12 +107,12 @@ export const appCollection: ObjectDeclaration = {
     apps(call).update(name, changesOf(call));
   },
   remove(call, { name }) {
-    if (kept.includes(name)) throw refused(400, `The app '${name}' cannot be removed.`);
+    if (coreApps.includes(name)) throw refused(400, `The app '${name}' cannot be removed.`);
     apps(call).remove(name);
   },
   actions: {
-    disable: { summary: "Switch an app off.", perform: setDisabled(true) },
-    enable: { summary: "Switch an app on.", perform: setDisabled(false) },
+    disable: { summary: "Switch an app off.", perform: setState("disabled") },
+    enable: { summary: "Switch an app on.", perform: setState("enabled") },
   },
 };
 
@@ -124,7 +124,7 @@ export const appOperations = [
     path: `${PATH}/:name/setup`,
     summary: "Say how an app is set up: none here has a page for it.",
     async handle(call) {
-      const { name } = await askedEntry(call, appCollection);
+      const { name } = await entryOfCall(call, appCollection);
       throw refused(404, `Setup configuration file does not exist for app=${name}.`);
     },
   }),
@@ -134,7 +134,7 @@ export const appOperations = [
     path: `${PATH}/:name/update`,
     summary: "Say whether there is a newer version of an app: there is none.",
     async handle(call) {
-      const { fields: _, ...entry } = await askedEntry(call, appCollection);
+      const { fields: _, ...entry } = await entryOfCall(call, appCollection);
       return singleResponse(call, { ...entry, links: { list: "" }, content: {} }, "localapps", PATH, {});
     },
   }),

@@ -1,9 +1,9 @@
-/** The arguments of a request: those of the address and those of a form body, together. */
+/** The arguments of a request: of the address and of a form body together. */
 import type { RefusedRequest } from "@offhook/platform/http/operation";
 import { fatal, type RestError, refused } from "./rest-error.ts";
 
-/** Those of searches and their results: splunkd's search service says that they are invalid, and no more. */
-const ofSearches: ReadonlySet<string> = new Set([
+/** Arguments of the search service, whose message does not quote an invalid value. */
+const searchArguments: ReadonlySet<string> = new Set([
   ...[
     "add_summary_to_metadata",
     "adhoc_search_level",
@@ -19,13 +19,13 @@ const ofSearches: ReadonlySet<string> = new Set([
   ...["top_count", "truncation_mode"],
 ]);
 
-/** Of a value that an argument cannot have. */
+/** The error for an invalid value of an argument. */
 export function invalidArgument(name: string, value: string): RestError {
-  if (!ofSearches.has(name)) return refused(400, `Invalid value "${value}" for argument "${name}".`);
+  if (!searchArguments.has(name)) return refused(400, `Invalid value "${value}" for argument "${name}".`);
   return fatal(400, `Invalid ${name === "status_buckets" ? "status buckets" : name}.`);
 }
 
-/** More than any client sends. */
+/** Far more than a client sends. */
 const MAX_ARGUMENTS = 10_000;
 
 export class Arguments {
@@ -49,12 +49,12 @@ export class Arguments {
     return this.#values.has(name);
   }
 
-  /** The last one given. */
+  /** The last value of a repeated argument. */
   get(name: string): string | undefined {
     return this.#values.get(name)?.at(-1);
   }
 
-  /** The last one given, unless it is empty. */
+  /** The last value, unless it is empty. */
   text(name: string): string | undefined {
     const value = this.get(name);
     return value === "" ? undefined : value;
@@ -64,37 +64,37 @@ export class Arguments {
     return this.#values.get(name) ?? [];
   }
 
-  /** @throws RestError 400 when it is no whole number of at least `least` */
-  integer(name: string, usual: number, least = 0): number {
+  /** Reads a whole number. @throws RestError 400 for any other text, or below `min` */
+  integer(name: string, fallback: number, min = 0): number {
     const value = this.text(name);
-    if (value === undefined) return usual;
+    if (value === undefined) return fallback;
     const number = Number(value);
-    if (/^-?\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number;
+    if (/^-?\d+$/.test(value) && Number.isSafeInteger(number) && number >= min) return number;
     throw invalidArgument(name, value);
   }
 
-  /** `1`, `true`, `t`, `yes` and their opposites. @throws RestError 400 */
-  flag(name: string, usual: boolean): boolean {
+  /** Reads `1`, `true`, `t`, `yes`, `y` and their opposites. @throws RestError 400 */
+  flag(name: string, fallback: boolean): boolean {
     const value = this.text(name);
-    if (value === undefined) return usual;
+    if (value === undefined) return fallback;
     if (/^(1|true|t|yes|y)$/i.test(value)) return true;
     if (/^(0|false|f|no|n)$/i.test(value)) return false;
     throw invalidArgument(name, value);
   }
 
-  /** As `flag`; `undefined` when it is not given. @throws RestError 400 */
-  givenFlag(name: string): boolean | undefined {
+  /** Like `flag`; `undefined` when absent. @throws RestError 400 */
+  optionalFlag(name: string): boolean | undefined {
     return this.has(name) ? this.flag(name, false) : undefined;
   }
 
-  /** What is given one by one, or apart by commas; `undefined` when nothing is. */
+  /** Reads repeated or comma-separated values; `undefined` when absent. */
   list(name: string): string[] | undefined {
     if (!this.has(name)) return undefined;
     return this.all(name).flatMap((text) => text.split(",").flatMap((one) => one.trim() || []));
   }
 
-  /** As a job keeps them: repeated ones are lists. */
-  plain(): Record<string, string | string[]> {
+  /** All arguments by name; repeated ones are lists. */
+  toObject(): Record<string, string | string[]> {
     return Object.fromEntries(
       [...this.#values].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]),
     );
@@ -107,14 +107,14 @@ export function readArguments({ query, body, headers }: RefusedRequest): Argumen
   return new Arguments([...query, ...form]);
 }
 
-/** Clients that name no type send a form all the same. */
+/** Whether the body is a form, as it is without a content type, too. */
 function isForm(contentType: string | undefined): boolean {
   return (
     contentType === undefined || /^\s*(application\/x-www-form-urlencoded|text\/plain)\b/i.test(contentType)
   );
 }
 
-/** The form of a refusal: JSON for who asks for any kind of it, in the address or in the body, and XML otherwise. */
+/** The output mode of a refusal: JSON when the request asks for any kind of JSON, else XML. */
 export function refusalMode(request: RefusedRequest | undefined): "json" | "xml" {
   try {
     const mode = request && readArguments(request).get("output_mode");

@@ -1,4 +1,4 @@
-/** Logging in and out. */
+/** Login and logout. */
 import { randomBytes } from "node:crypto";
 import { sha256 } from "../world/seed.ts";
 import { SESSION_MS, sessionCookie, userOfPassword } from "./authenticate.ts";

@@ -1,4 +1,4 @@
-/** Who asks: session keys, tokens, and names with passwords. */
+/** Authenticates requests: by session key, token, or user name and password. */
 import { timingSafeEqual } from "node:crypto";
 import { readAuthorization } from "@offhook/platform/http/authorization";
 import type { VendorRequest } from "@offhook/platform/http/operation";
@@ -8,10 +8,10 @@ import { sha256 } from "../world/seed.ts";
 import type { UserRow } from "../world/tables.ts";
 import { RestError } from "./rest-error.ts";
 
-/** A session that is not used for so long is over. */
+/** Idle time after which a session expires. */
 export const SESSION_MS = 3_600_000;
-/** How old the note of a session's last use may be: not every request writes it anew. */
-const SESSION_NOTE_MS = 60_000;
+/** Interval of extending a session: not every request writes the row. */
+const SESSION_EXTENSION_MS = 60_000;
 
 /** @throws RestError 401 */
 export function authenticate(request: VendorRequest, twin: LogQueryTwin): UserRow {
@@ -56,13 +56,13 @@ function userOfKey(key: string, twin: LogQueryTwin): UserRow {
   if (!session || !user || expiresMs <= nowMs) {
     throw new RestError(401, [{ type: "WARN", text: "call not properly authenticated" }]);
   }
-  if (session.kind === "session" && expiresMs - nowMs < SESSION_MS - SESSION_NOTE_MS) {
+  if (session.kind === "session" && expiresMs - nowMs < SESSION_MS - SESSION_EXTENSION_MS) {
     sessions.update(session.key_sha256, { expires_at: new Date(nowMs + SESSION_MS).toISOString() });
   }
   return user;
 }
 
-/** The value of `splunkd_<port>=`, whatever the port: who comes through another one has its name all the same. */
+/** The value of the cookie `splunkd_<port>`, whichever port the client used. */
 function cookieOf(cookies: string | undefined): string | undefined {
   const named = /(?:^|;)\s*splunkd_\d+=([^;]*)/.exec(cookies ?? "");
   const value = named?.[1]?.trim();

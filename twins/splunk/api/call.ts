@@ -6,10 +6,10 @@ import type { UserRow } from "../world/tables.ts";
 import type { Arguments } from "./arguments.ts";
 import type { OutputMode } from "./output-mode.ts";
 
-/** Who looks at something, and from where. */
+/** The account and the namespace that a request comes from. */
 export interface Viewer {
   readonly twin: LogQueryTwin;
-  /** `undefined` where nobody has to say. */
+  /** `undefined` on routes without authentication. */
   readonly user: UserRow | undefined;
   /** Of `/servicesNS/{owner}/{app}/…`; `-` for any, `undefined` below `/services`. */
   readonly owner: string | undefined;
@@ -18,21 +18,21 @@ export interface Viewer {
 
 export interface Call extends Viewer {
   readonly request: VendorRequest;
-  /** What the `:name` segments of the route's path mean. */
+  /** Values of the `:name` segments of the route's path. */
   readonly params: Readonly<Record<string, string>>;
   readonly arguments: Arguments;
   readonly mode: OutputMode;
-  /** What the journal keeps beside the request. */
+  /** Notes for the journal. */
   readonly notes: Record<string, unknown>;
 }
 
-/** Who asks. */
+/** The caller. @throws Error on a route without authentication */
 export function userOf({ user }: Viewer): UserRow {
-  if (user === undefined) throw new Error("this route is open to anybody, and asks who it is");
+  if (user === undefined) throw new Error("an open route has no authenticated user");
   return user;
 }
 
-/** Whose things are meant: the namespace's owner, else who asks. */
+/** The owner of the namespace, else the caller. */
 export function ownerOf(call: Viewer): string {
   return call.owner === undefined || call.owner === "-" ? userOf(call).name : call.owner;
 }
@@ -41,7 +41,7 @@ export function appOf(call: Viewer): string {
   return call.app === undefined || call.app === "-" ? userOf(call).default_app : call.app;
 }
 
-/** What searches refer to by name, as it is seen where something is asked. */
+/** The knowledge objects that the call's namespace shows. */
 export function knowledgeOf(call: Viewer): Knowledge {
   return call.twin.knowledge.within({ owner: ownerOf(call), app: appOf(call) });
 }

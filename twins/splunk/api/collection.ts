@@ -1,4 +1,4 @@
-/** Collections that can be listed and looked into: declared by their entries. */
+/** Read-only collections, declared by their entries. */
 import type { Operation } from "@offhook/platform/http/operation";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Entry } from "../output/entry.ts";
@@ -9,34 +9,34 @@ import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
 
 export interface CollectionDeclaration {
-  /** `index`, of the operations `index.list` and `index.get`. */
+  /** Stem of the operation ids: `index` for `index.list` and `index.get`. */
   id: string;
-  /** What the feed is called, and the handler in errors. */
+  /** Title of the feed, and name of the handler in errors. */
   title: string;
   /** Below `/services`. */
   path: string;
-  /** What is listed, in plain words: `the indexes`. */
+  /** The listed objects in plain words: `the indexes`. */
   what: string;
   links?: Readonly<Record<string, string>>;
-  /** Arguments beyond those of every collection. */
+  /** Arguments beside those of every collection. */
   parameters?: readonly string[];
-  /** Whether it passes over arguments that it does not know. */
+  /** Whether unknown arguments are ignored instead of refused. */
   anyArguments?: boolean;
-  /** What a role has to be capable of to look at it. */
+  /** Capability that reading requires. */
   capability?: string;
-  /** The name of the entry that is meant by what stands in the address; the same unless said. */
+  /** Maps the name in the address to the entry's name; default: the same. */
   nameOf?(asked: string): string;
-  /** @param params what stands at the `:name` segments of `path` */
+  /** @param params values of the `:name` segments of `path` */
   entries(
     viewer: Viewer,
     params: Readonly<Record<string, string>>,
   ): readonly Entry[] | Promise<readonly Entry[]>;
 }
 
-/** A collection as `rest` reads it. */
+/** The parts of a collection that the command `rest` needs. */
 export type Collection = Pick<CollectionDeclaration, "title" | "path" | "entries">;
 
-/** Its routes. */
+/** Makes the routes of a collection. */
 export function collectionRoutes(declaration: CollectionDeclaration): Operation<LogQueryTwin>[] {
   const {
     id,
@@ -60,7 +60,7 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
       summary: `List ${what}.`,
       async handle(call) {
         if (!anyArguments) checkArguments(call, known);
-        const page = pageOf(call, (await entries(call, call.params)).map(listed));
+        const page = pageOf(call, (await entries(call, call.params)).map(toListEntry));
         return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
       },
     }),
@@ -72,15 +72,15 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
       summary: `Show one of ${what}.`,
       async handle(call) {
         if (!anyArguments) checkArguments(call, known);
-        const entry = await askedEntry(call, declaration);
+        const entry = await entryOfCall(call, declaration);
         return singleResponse(call, entry, title, path, links);
       },
     }),
   ];
 }
 
-/** The entry that the address names. @throws RestError 404 */
-export async function askedEntry(call: Call, declaration: CollectionDeclaration): Promise<Entry> {
+/** Finds the entry that the address names. @throws RestError 404 */
+export async function entryOfCall(call: Call, declaration: CollectionDeclaration): Promise<Entry> {
   const { name = "" } = call.params;
   const { entries, nameOf = (asked) => asked } = declaration;
   return findEntry(await entries(call, call.params), nameOf(name));
@@ -105,8 +105,8 @@ export function singleResponse(
   return feedResponse(call, { ...feedOf(call, title, path, links), entries: [entry], paging }, status);
 }
 
-/** An entry in a list does not say which arguments it takes. */
-export function listed({ fields: _, ...entry }: Entry): Entry {
+/** Removes the arguments of an entry, which lists do not show. */
+export function toListEntry({ fields: _, ...entry }: Entry): Entry {
   return entry;
 }
 

@@ -3,16 +3,16 @@
 import { isOn } from "../conf/values.ts";
 import type { Entry } from "../output/entry.ts";
 import {
-  confFile,
   DEFAULT_STANZA,
-  elsewhere,
+  findConfFile,
+  ownRoutes,
   productOwnership,
   type Stanza,
   type StanzaFile,
 } from "../world/conf-files.ts";
 import type { Call, Viewer } from "./call.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { aclOf, addressOf, inNamespace, isVisible, newOwnership, shareOwned } from "./ownership.ts";
+import { aclOf, addressOf, isVisible, newOwnership, shareOwned, visibleRows } from "./ownership.ts";
 import { notFound, refused } from "./rest-error.ts";
 import { checkWrite } from "./rights.ts";
 
@@ -23,22 +23,22 @@ function fileName(conf = ""): string {
 }
 
 function findFile(viewer: Viewer, name: string): StanzaFile | undefined {
-  return confFile(viewer.twin.tables, name, {
-    shown: (things) => inNamespace(viewer, things),
-    own: (stanza) => newOwnership(viewer, `${name}/${stanza}`),
+  return findConfFile(viewer.twin.tables, name, {
+    visible: (things) => visibleRows(viewer, things),
+    newOwnership: (stanza) => newOwnership(viewer, `${name}/${stanza}`),
   });
 }
 
-/** @throws RestError 404 when there is no such file, 400 when it is not changed here */
+/** Finds a file. @throws RestError 404 for an unknown file, 400 for one with its own route */
 export function fileOf(viewer: Viewer, name: string): StanzaFile {
-  const place = elsewhere[name];
+  const place = ownRoutes[name];
   if (place !== undefined) throw refused(400, `The stanzas of ${name}.conf are at ${place}.`);
   const file = findFile(viewer, name);
   if (file === undefined) throw notFound();
   return file;
 }
 
-/** Of a file that there is not, too. @throws RestError 403 for who may not change the stanza */
+/** Checks that the caller may change a stanza, also of an unknown file. @throws RestError 403 */
 export function checkStanza(call: Call, file: string, stanza: string): void {
   const ownership = findFile(call, file)?.ownership(stanza) ?? productOwnership;
   checkWrite(call, `${file}/${stanza}`, aclOf(ownership));
@@ -72,10 +72,10 @@ export const confCollection: ObjectDeclaration = {
   path: "/configs/:conf",
   what: "the stanzas of a configuration file",
   one: "a stanza",
-  // Macros of their own are for everybody to make.
+  // Every account may have private macros.
   capabilityFor: ({ params }) => (params.conf === "conf-macros" ? "edit_own_objects" : "edit_conf_objects"),
   links: { create: "_new", _reload: "_reload", _acl: "_acl" },
-  // So clients say that they mean what holds for all stanzas.
+  // Clients address the default stanza as `_new`.
   nameOf: (asked) => (asked === "_new" ? DEFAULT_STANZA : asked),
   entries(viewer, { conf, name }) {
     const file = fileName(conf);

@@ -1,11 +1,11 @@
 /**
- * Data models as the API writes them: JSON with objects that inherit from one another. Searches go by the rows of the world, where each object
- * has its whole constraint, and its fields by the names they have in events.
+ * Data models as the API has them: JSON with objects that inherit from one another. Searches use rows, where each object has its whole
+ * constraint and the names of its fields in events.
  */
 import { z } from "zod";
 import type { DataModelRow } from "../world/knowledge-tables.ts";
 
-/** What the API takes of a model that cannot be served, or is none. */
+/** The definition is invalid, or uses a feature that the twin does not support. */
 export class UnservedModel extends Error {
   constructor(message: string) {
     super(message);
@@ -53,13 +53,13 @@ type RowObject = DataModelRow["objects"][number];
 
 /** @throws UnservedModel */
 export function readDefinition(json: string): { given: Definition; objects: RowObject[] } {
-  const given = parsed(json);
+  const given = parseDefinition(json);
   const known = new Map<string, RowObject>();
   for (const object of given.objects) known.set(object.objectName, rowObject(object, known));
   return { given, objects: [...known.values()] };
 }
 
-function parsed(json: string): Definition {
+function parseDefinition(json: string): Definition {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -72,7 +72,7 @@ function parsed(json: string): Definition {
   throw new UnservedModel(`The data model is wrong at ${issue?.path.join(".")}: ${issue?.message}.`);
 }
 
-/** @param known the objects before it: its parent is one of them */
+/** @param known the preceding objects, the parent among them */
 function rowObject(object: ModelObject, known: ReadonlyMap<string, RowObject>): RowObject {
   const { objectName, parentName, baseSearch } = object;
   const parent = known.get(parentName);
@@ -88,16 +88,16 @@ function rowObject(object: ModelObject, known: ReadonlyMap<string, RowObject>): 
   const own = object.fields.map(({ fieldName }) => [fieldName, fieldName] as const);
   return {
     name: objectName,
-    constraint: baseSearch ?? joined(constraints),
-    fields: { ...parent?.fields, ...Object.fromEntries(own), ...calculated(object) },
+    constraint: baseSearch ?? joinConstraints(constraints),
+    fields: { ...parent?.fields, ...Object.fromEntries(own), ...readCalculations(object) },
   };
 }
 
-const joined = (searches: readonly string[]) =>
+const joinConstraints = (searches: readonly string[]) =>
   searches.length === 1 ? (searches[0] ?? "") : searches.map((search) => `(${search})`).join(" ");
 
-/** Fields that are other fields under another name; more than that is not computed. */
-function calculated({ objectName, calculations }: ModelObject): Record<string, string> {
+/** Reads calculations that rename a field; others are not supported. */
+function readCalculations({ objectName, calculations }: ModelObject): Record<string, string> {
   const named = calculations.map(({ calculationID, calculationType, expression, outputFields }) => {
     const [, quoted, bare] = /^\s*(?:'([^']+)'|([A-Za-z_][\w.]*))\s*$/.exec(expression) ?? [];
     const source = quoted ?? bare;
@@ -110,10 +110,10 @@ function calculated({ objectName, calculations }: ModelObject): Record<string, s
   return Object.fromEntries(named);
 }
 
-/** A model as the API shows it: as it was sent, or made from the rows. */
+/** The definition of a model as the API shows it: as sent, or built from the row. */
 export function definitionOf(row: DataModelRow): object {
-  const given = row.definition === "" ? undefined : parsed(row.definition);
-  const objects = given?.objects ?? row.objects.map((object, index) => shownObject(object, row, index));
+  const given = row.definition === "" ? undefined : parseDefinition(row.definition);
+  const objects = given?.objects ?? row.objects.map((object, index) => objectOfRow(object, row, index));
   const lineages = new Map<string, string>();
   return {
     modelName: row.name,
@@ -123,33 +123,39 @@ export function definitionOf(row: DataModelRow): object {
       const above = lineages.get(object.parentName);
       const lineage = above === undefined ? object.objectName : `${above}.${object.objectName}`;
       lineages.set(object.objectName, lineage);
-      return { ...object, lineage, ...owned(object, lineage) };
+      return { ...object, lineage, ...withOwner(object, lineage) };
     }),
     objectNameList: objects.map(({ objectName }) => objectName),
   };
 }
 
-/** Whose its fields and constraints are: its own, unless they say otherwise. */
-function owned({ fields, constraints, calculations }: ModelObject, owner: string) {
+/** Adds the owner to fields, constraints and calculations that do not name one. */
+function withOwner({ fields, constraints, calculations }: ModelObject, owner: string) {
   return {
-    fields: fields.map((one) => shownField(one, owner)),
+    fields: fields.map((one) => fieldEntry(one, owner)),
     constraints: constraints.map((one) => ({ owner, ...one })),
     calculations: calculations.map((one) => ({
       owner,
       editable: true,
       ...one,
-      outputFields: one.outputFields.map((output) => shownField(output, owner)),
+      outputFields: one.outputFields.map((output) => fieldEntry(output, owner)),
     })),
   };
 }
 
-function shownField(given: z.output<typeof field>, owner: string) {
+function fieldEntry(given: z.output<typeof field>, owner: string) {
   const { fieldName } = given;
-  const usual = { required: false, multivalue: false, hidden: false, editable: true, displayName: fieldName };
-  return { ...usual, comment: "", fieldSearch: "", ...given, owner: given.owner || owner };
+  const defaults = {
+    required: false,
+    multivalue: false,
+    hidden: false,
+    editable: true,
+    displayName: fieldName,
+  };
+  return { ...defaults, comment: "", fieldSearch: "", ...given, owner: given.owner || owner };
 }
 
-function shownObject(
+function objectOfRow(
   { name, constraint, fields }: RowObject,
   { objects }: DataModelRow,
   index: number,

@@ -9,8 +9,8 @@ import { aclOf, addressOf, type Ownership } from "./ownership.ts";
 import { refused } from "./rest-error.ts";
 
 const PATH = "/datamodel/model";
-/** Rows of data models are everybody's. */
-const everybodys: Ownership = { owner: "nobody", app: "search", sharing: "app" };
+/** Rows of data models have no owner. */
+const sharedOwnership: Ownership = { owner: "nobody", app: "search", sharing: "app" };
 
 const models = ({ twin }: Viewer) => twin.tables.table("data_models");
 
@@ -18,11 +18,11 @@ function modelEntry({ twin }: Viewer, row: DataModelRow): Entry {
   const shown = definitionOf(row);
   return {
     name: row.name,
-    path: addressOf(everybodys, PATH, row.name),
-    author: everybodys.owner,
+    path: addressOf(sharedOwnership, PATH, row.name),
+    author: sharedOwnership.owner,
     updatedMs: twin.startedMs,
     links: { list: "", _reload: "_reload", edit: "", remove: "" },
-    acl: aclOf(everybodys),
+    acl: aclOf(sharedOwnership),
     fields: { optional: ["acceleration", "description"], required: [], wildcard: [] },
     content: {
       acceleration: row.acceleration,
@@ -30,9 +30,9 @@ function modelEntry({ twin }: Viewer, row: DataModelRow): Entry {
       description: JSON.stringify(shown),
       disabled: false,
       displayName: "displayName" in shown ? String(shown.displayName) : row.name,
-      "eai:appName": everybodys.app,
+      "eai:appName": sharedOwnership.app,
       "eai:data": JSON.stringify(shown),
-      "eai:userName": everybodys.owner,
+      "eai:userName": sharedOwnership.owner,
     },
   };
 }
@@ -47,8 +47,8 @@ function readModel(json: string) {
   }
 }
 
-/** @throws RestError 400 when it is no JSON */
-function checkedAcceleration(json: string): string {
+/** @throws RestError 400 for any other text than JSON */
+function checkAcceleration(json: string): string {
   try {
     JSON.parse(json);
     return json;
@@ -57,11 +57,11 @@ function checkedAcceleration(json: string): string {
   }
 }
 
-/** What a request says of a model, as the row has it. */
+/** The columns that a request changes. */
 function changesOf({ description, "eai:data": data = description, acceleration }: Record<string, string>) {
   return {
     ...(data === undefined ? {} : readModel(data)),
-    ...(acceleration === undefined ? {} : { acceleration: checkedAcceleration(acceleration) }),
+    ...(acceleration === undefined ? {} : { acceleration: checkAcceleration(acceleration) }),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Answers that are entries: one, or a page of a collection. */
+/** Responses with entries: a single one, or a page of a collection. */
 import { ownValue } from "@offhook/platform/base/lookup-table";
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import {
@@ -30,7 +30,7 @@ export function feedResponse(call: Call, feed: Feed, status = 200): VendorRespon
   return { status, headers: { "content-type": XML_TYPE }, body: feedXml(feed, entryContext(call)) };
 }
 
-/** An entry that is a document of its own in Atom; in JSON it is a collection of one like any other. */
+/** Responds with a single entry: a document of its own in Atom, a feed of one in JSON. */
 export function documentResponse(call: Call, entry: Entry, feed: Omit<Feed, "entries">): VendorResponse {
   if (call.mode === "json") return feedResponse(call, { ...feed, entries: [entry] });
   return { status: 200, headers: { "content-type": XML_TYPE }, body: entryXml(entry, entryContext(call)) };
@@ -42,7 +42,7 @@ export interface Page {
 }
 
 const sortModes = ["auto", "alpha", "alpha_case", "num"] as const;
-/** Arguments that every collection takes. */
+/** Arguments of every collection. */
 export const pageArguments = [
   "count",
   "offset",
@@ -54,12 +54,12 @@ export const pageArguments = [
   "output_mode",
 ];
 
-/** The page of a collection that the arguments ask for. @throws RestError 400 */
-export function pageOf(call: Call, all: readonly Entry[], usualOrder: "name" | "given" = "name"): Page {
+/** Filters, sorts and cuts a collection to the page that the arguments ask for. @throws RestError 400 */
+export function pageOf(call: Call, all: readonly Entry[], defaultOrder: "name" | "given" = "name"): Page {
   const given = call.arguments;
   const count = given.integer("count", 30, -1);
   const offset = given.integer("offset", 0);
-  const key = given.text("sort_key") ?? (usualOrder === "name" ? "name" : undefined);
+  const key = given.text("sort_key") ?? (defaultOrder === "name" ? "name" : undefined);
   const found = all.filter(matcherOf(given.all("search").join(" ")));
   const sorted = key === undefined ? found : found.toSorted(orderOf(call, key));
   const perPage = count <= 0 ? Math.max(found.length, 0) : count;
@@ -76,7 +76,7 @@ export function checkArguments(call: Call, known: readonly string[]): void {
   }
 }
 
-/** `name=a*`, `disabled=0`, `word`: all of them hold. A word alone is looked for anywhere. */
+/** Compiles a filter such as `name=a* disabled=0 word`, all of which must match. A bare word may match any member. */
 function matcherOf(search: string): (entry: Entry) => boolean {
   const terms = [...search.matchAll(/(?:([\w.:]+)=)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/g)].filter(
     ([, key, , word]) => key !== undefined || !/^(AND|\|)$/.test(word ?? ""),
@@ -110,7 +110,7 @@ function plainText(value: Content): string {
 function orderOf(call: Call, key: string): (a: Entry, b: Entry) => number {
   const direction = call.arguments.text("sort_dir") ?? "asc";
   if (direction !== "asc" && direction !== "desc") throw refused(400, `Unknown sort order "${direction}".`);
-  // Unlike an order, a mode that there is not is passed over.
+  // An unknown mode is ignored; an unknown order is refused.
   const mode = sortModes.find((one) => one === call.arguments.text("sort_mode")) ?? "auto";
   const sign = direction === "asc" ? 1 : -1;
   const text = (entry: Entry) => (key === "name" ? entry.name : plainText(valueAt(entry, key)));
@@ -125,7 +125,7 @@ function compare(a: string, b: string, mode: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** With these members of the content alone. */
+/** Limits the content to the named members. */
 function selectContent(names: readonly string[]): (entry: Entry) => Entry {
   if (names.length === 0) return (entry) => entry;
   const patterns = names.flatMap((name) => name.split(",")).map((name) => name.trim());

@@ -4,7 +4,7 @@ import { wholeNumber } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
 import { canPreview, computePreview, type Preview } from "../jobs/preview.ts";
 import type { RowStream } from "../jobs/row-stream.ts";
-import { stanza } from "../world/stanza.ts";
+import { readStanza } from "../world/stanza.ts";
 import type { Call } from "./call.ts";
 import type { ResultArguments } from "./result-arguments.ts";
 
@@ -19,7 +19,7 @@ export function wantsPreviews(call: Call, job: Job, { mode }: ResultArguments): 
 
 /** Waits for the first results, at most for `min_preview_period`. */
 export async function waitForPreview(call: Call, stream: RowStream): Promise<void> {
-  const { min_preview_period } = stanza(call.twin.tables, "limits/search");
+  const { min_preview_period } = readStanza(call.twin.tables, "limits/search");
   const over = new AbortController();
   const period = pause(wholeNumber(min_preview_period, 1) * 1000, undefined, { signal: over.signal });
   try {

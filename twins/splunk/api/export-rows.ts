@@ -4,7 +4,7 @@ import { RowStream } from "../jobs/row-stream.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { emptyRows } from "../spl/relation/rows.ts";
 import type { Call } from "./call.ts";
-import { failedJob } from "./job-results.ts";
+import { failedJobError } from "./job-results.ts";
 import { fatal } from "./rest-error.ts";
 import { MAX_ROWS, type ResultArguments } from "./result-arguments.ts";
 import { resultPage } from "./result-page.ts";
@@ -64,5 +64,5 @@ export async function* resultSets(
 function incompleteError(job: Job): Error {
   return job.row === undefined
     ? fatal(400, "Search not executed: the search was cancelled.")
-    : failedJob(job);
+    : failedJobError(job);
 }

@@ -14,7 +14,7 @@ import { previews, waitForPreview, wantsPreviews } from "./export-previews.ts";
 import { resultSets, streamFor } from "./export-rows.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { checkJobParameters } from "./job-parameters.ts";
-import { failedJob } from "./job-results.ts";
+import { failedJobError } from "./job-results.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
 import { type ResultArguments, readResultArguments } from "./result-arguments.ts";
@@ -42,7 +42,7 @@ async function exportSearch(call: Call) {
   // Most errors show before the first row, in time for a status of their own.
   await (withPreviews ? waitForPreview(call, stream) : stream.started);
   if (job.row?.state === "FAILED") {
-    const failure = failedJob(job);
+    const failure = failedJobError(job);
     cleanUp();
     throw failure;
   }

@@ -3,20 +3,20 @@ import type { Job } from "../jobs/job.ts";
 import type { Call, Viewer } from "./call.ts";
 import { jobAcl } from "./job-entry.ts";
 import { fatal } from "./rest-error.ts";
-import { canRead, canWrite, insufficient } from "./rights.ts";
+import { canRead, canWrite, insufficientPermission } from "./rights.ts";
 
-/** @throws RestError 404, or 403 when it is somebody else's */
+/** Finds the job of a call. @throws RestError 404, or 403 when the caller may not read it */
 export function findJob(call: Call): Job {
   const job = call.twin.jobs.find(call.params.sid ?? "");
   if (job?.row === undefined) throw fatal(404, "Unknown sid.");
-  if (!canRead(call, jobAcl(job.row))) throw insufficient();
+  if (!canRead(call, jobAcl(job.row))) throw insufficientPermission();
   return job;
 }
 
-/** As `findJob`, of a job that is to be changed. */
-export function findOwnJob(call: Call): Job {
+/** Like `findJob`, for a job to change. */
+export function findWritableJob(call: Call): Job {
   const job = findJob(call);
-  if (job.row !== undefined && !canWrite(call, jobAcl(job.row))) throw insufficient();
+  if (job.row !== undefined && !canWrite(call, jobAcl(job.row))) throw insufficientPermission();
   return job;
 }
 

@@ -1,4 +1,4 @@
-/** Alerts that have been fired: by the saved searches they are of, and one by one. */
+/** Fired alerts, grouped by saved search and one by one. */
 import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { firedAlerts, isAlertOf } from "../saved/alerts.ts";
@@ -10,14 +10,14 @@ import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.t
 import { aclOf, addressOf, type Ownership } from "./ownership.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
-import { visible } from "./saved-searches.ts";
+import { visibleSearches } from "./saved-searches.ts";
 
 const PATH = "/alerts/fired_alerts";
 const TITLE = "fired_alerts";
-/** Stands for all saved searches together. */
+/** Name of the group of all saved searches. */
 const ALL = "-";
 
-const ofNobody: Ownership = { owner: "nobody", app: "search", sharing: "app" };
+const sharedOwnership: Ownership = { owner: "nobody", app: "search", sharing: "app" };
 
 function groupEntry({ twin }: Viewer, name: string, ownership: Ownership, count: number): Entry {
   return {
@@ -31,24 +31,25 @@ function groupEntry({ twin }: Viewer, name: string, ownership: Ownership, count:
   };
 }
 
-/** Those of the saved searches that the namespace shows. */
-function shownAlerts(viewer: Viewer): FiredAlertRow[] {
-  const rows = visible(viewer);
+/** The alerts of the visible saved searches. */
+function visibleAlerts(viewer: Viewer): FiredAlertRow[] {
+  const rows = visibleSearches(viewer);
   return firedAlerts(viewer.twin).filter((alert) => rows.some((row) => isAlertOf(row, alert)));
 }
 
 function groupEntries(viewer: Viewer): Entry[] {
-  const alerts = shownAlerts(viewer);
-  const groups = visible(viewer).flatMap((row) => {
+  const alerts = visibleAlerts(viewer);
+  const groups = visibleSearches(viewer).flatMap((row) => {
     const count = alerts.filter((alert) => isAlertOf(row, alert)).length;
     return count === 0 ? [] : [groupEntry(viewer, row.name, row, count)];
   });
-  return [groupEntry(viewer, ALL, ofNobody, alerts.length), ...groups];
+  return [groupEntry(viewer, ALL, sharedOwnership, alerts.length), ...groups];
 }
 
 function alertEntry(viewer: Viewer, row: FiredAlertRow): Entry {
   const { tables, timeZone } = viewer.twin;
-  const saved = tables.table("saved_searches").get(ownedKey({ ...row, name: row.saved_search })) ?? ofNobody;
+  const saved =
+    tables.table("saved_searches").get(ownedKey({ ...row, name: row.saved_search })) ?? sharedOwnership;
   const triggeredMs = Date.parse(row.triggered_at);
   return {
     name: row.name,
@@ -75,9 +76,9 @@ function alertEntry(viewer: Viewer, row: FiredAlertRow): Entry {
 function groupResponse(call: Call) {
   checkArguments(call, pageArguments);
   const { name = "" } = call.params;
-  const known = name === ALL || visible(call).some((row) => row.name === name);
+  const known = name === ALL || visibleSearches(call).some((row) => row.name === name);
   if (!known) throw refused(404, `Could not find object id=${name}`);
-  const alerts = shownAlerts(call).filter((alert) => name === ALL || alert.saved_search === name);
+  const alerts = visibleAlerts(call).filter((alert) => name === ALL || alert.saved_search === name);
   const page = pageOf(
     call,
     alerts.map((alert) => alertEntry(call, alert)),
@@ -112,7 +113,7 @@ export const firedAlertOperations = [
     summary: "Forget an alert.",
     handle(call) {
       const { name = "" } = call.params;
-      if (!shownAlerts(call).some((alert) => alert.name === name)) {
+      if (!visibleAlerts(call).some((alert) => alert.name === name)) {
         throw refused(404, `Could not find object id=${name}`);
       }
       call.twin.tables.table("fired_alerts").remove(name);

@@ -1,4 +1,4 @@
-/** What an index is: its settings, and what is in it. */
+/** Entries of indexes: settings and contents. */
 import { identifier, raw, sql } from "@offhook/log-store/sql";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { indexDefaults, indexFolders, shippedIndexes } from "../conf/index-defaults.ts";
@@ -9,19 +9,19 @@ import { maySearchIndex } from "../world/access.ts";
 import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
 import { segmentOf } from "./name-segment.ts";
-import { rights } from "./rights.ts";
+import { rightsOf } from "./rights.ts";
 
-interface Figures {
+interface IndexStatistics {
   count: number;
   bytes: number;
   minMs: number | undefined;
   maxMs: number | undefined;
 }
 
-const empty: Figures = { count: 0, bytes: 0, minMs: undefined, maxMs: undefined };
+const empty: IndexStatistics = { count: 0, bytes: 0, minMs: undefined, maxMs: undefined };
 
-/** What is in each index that has events. */
-async function figuresOf(store: LogStore): Promise<ReadonlyMap<string, Figures>> {
+/** Statistics of each index with events. */
+async function statisticsOf(store: LogStore): Promise<ReadonlyMap<string, IndexStatistics>> {
   const { timeField } = store.fields;
   const time = timeField === undefined ? raw("NULL") : sql`${identifier(timeField.column)}`;
   const index = sql`_index`;
@@ -43,13 +43,13 @@ async function figuresOf(store: LogStore): Promise<ReadonlyMap<string, Figures>>
 
 export async function indexEntries(viewer: Viewer): Promise<Entry[]> {
   const { twin } = viewer;
-  const [names, figures] = await Promise.all([twin.knowledge.indexes(), twin.store().then(figuresOf)]);
-  const { search, capabilities } = rights(viewer);
-  // Who manages indexes sees all of them.
+  const [names, statistics] = await Promise.all([twin.knowledge.indexes(), twin.store().then(statisticsOf)]);
+  const { search, capabilities } = rightsOf(viewer);
+  // An account that manages indexes sees all of them.
   const isShown = (name: string) => capabilities.has("indexes_edit") || maySearchIndex(search, name);
-  const shown = [...new Set([...names, ...figures.keys()])].filter(isShown).sort();
+  const shown = [...new Set([...names, ...statistics.keys()])].filter(isShown).sort();
   return shown.map((name): Entry => {
-    const content = indexContent(name, figures.get(name) ?? empty, viewer);
+    const content = indexContent(name, statistics.get(name) ?? empty, viewer);
     const change = content.disabled === true ? "enable" : "disable";
     const removable = !isShipped(name);
     return {
@@ -64,7 +64,7 @@ export async function indexEntries(viewer: Viewer): Promise<Entry[]> {
   });
 }
 
-/** Whether it is one of the product's own, which stay. */
+/** Whether an index is one of the product's own, which cannot be removed. */
 export function isShipped(name: string): boolean {
   return name.startsWith("_") || Object.hasOwn(indexFolders, name);
 }
@@ -73,7 +73,7 @@ const HOME = "/opt/splunk/var/lib/splunk";
 
 function indexContent(
   name: string,
-  { count, bytes, minMs, maxMs }: Figures,
+  { count, bytes, minMs, maxMs }: IndexStatistics,
   { twin }: Viewer,
 ): Record<string, Content> {
   const row = twin.tables.table("indexes").get(name);
@@ -95,7 +95,7 @@ function indexContent(
   };
 }
 
-/** Where its files would be. */
+/** Paths of an index's files, which do not exist. */
 function pathsOf(name: string): Record<string, string> {
   const folder = indexFolders[name] ?? name;
   const places = { homePath: "db", coldPath: "colddb", thawedPath: "thaweddb" };

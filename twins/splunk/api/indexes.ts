@@ -1,4 +1,4 @@
-/** The indexes that events are in: listing, making, changing and removing them. */
+/** Indexes: list, create, change and remove them. */
 import { findInvalid } from "../conf/formats.ts";
 import { indexFormats } from "../conf/index-formats.ts";
 import type { Call } from "./call.ts";
@@ -26,12 +26,12 @@ export const indexCollection: ObjectDeclaration = {
         `Index name=${name} is not valid: it cannot begin with an underscore or a hyphen, nor contain the word "kvstore".`,
       );
     }
-    const { datatype, ...settings } = checkedSettings(call);
+    const { datatype, ...settings } = readSettings(call);
     indexes(call).insert({ name, datatype: datatype === "metric" ? "metric" : "event", settings });
     return name;
   },
   update(call, { name }) {
-    const { datatype: _, ...given } = checkedSettings(call);
+    const { datatype: _, ...given } = readSettings(call);
     change(call, name, { settings: { ...indexes(call).get(name)?.settings, ...given } });
   },
   async remove(call, { name }) {
@@ -51,8 +51,8 @@ export const indexCollection: ObjectDeclaration = {
   },
 };
 
-/** @throws RestError 400 for a setting that is not of its form */
-function checkedSettings(call: Call): Record<string, string> {
+/** @throws RestError 400 for a setting with an invalid value */
+function readSettings(call: Call): Record<string, string> {
   const given = givenSettings(call);
   const wrong = findInvalid(indexFormats, given);
   if (wrong !== undefined) throw refused(400, `Invalid value "${wrong.value}" for argument "${wrong.name}".`);
@@ -61,7 +61,7 @@ function checkedSettings(call: Call): Record<string, string> {
 
 const indexes = ({ twin }: Call) => twin.tables.table("indexes");
 
-/** Changes the row of an index; one that came with a dataset has none until then. */
+/** Changes the row of an index, and creates it for an index of the dataset. */
 function change(
   call: Call,
   name: string,

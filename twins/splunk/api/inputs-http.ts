@@ -1,15 +1,15 @@
-/** The event collector's tokens, and its settings, as the management API has them: `data/inputs/http`. */
+/** Tokens and settings of the event collector in the management API: `data/inputs/http`. */
 import { randomUUID } from "node:crypto";
 import { isOn } from "../conf/values.ts";
 import type { Entry } from "../output/entry.ts";
 import type { HecTokenRow } from "../world/collector-tables.ts";
-import { stanza } from "../world/stanza.ts";
+import { readStanza } from "../world/stanza.ts";
 import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
-import { defined } from "./defined.ts";
 import { segmentOf } from "./name-segment.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
 
@@ -17,7 +17,7 @@ const TITLE = "http";
 const PATH = "/data/inputs/http";
 const GLOBAL = "inputs/http";
 const links = { create: "_new", _reload: "_reload", _acl: "_acl" };
-/** What is shown of a token that this process has never seen in clear. */
+/** Shown in place of a token whose clear text this process does not know. */
 const UNKNOWN = "********";
 
 const changeable = [
@@ -66,20 +66,20 @@ function tokenEntry({ twin }: Viewer, row: HecTokenRow): Entry {
   };
 }
 
-/** What a request says of a token, as the row has it. @throws RestError 400 for a token that another input has */
+/** The columns that a request changes. @throws RestError 400 for the token of another input */
 function changesOf(call: Call, name: string) {
   const given = call.arguments;
   const token = given.text("token");
-  return defined({
+  return omitUndefined({
     description: given.get("description"),
     host: given.text("host"),
     index: given.text("index"),
     indexes: given.list("indexes"),
     source: given.get("source"),
     sourcetype: given.get("sourcetype"),
-    disabled: given.givenFlag("disabled"),
-    use_ack: given.givenFlag("useACK"),
-    allow_query_string_auth: given.givenFlag("allowQueryStringAuth"),
+    disabled: given.optionalFlag("disabled"),
+    use_ack: given.optionalFlag("useACK"),
+    allow_query_string_auth: given.optionalFlag("allowQueryStringAuth"),
     token_sha256: token === undefined ? undefined : digestOf(call, name, token),
   });
 }
@@ -91,11 +91,11 @@ function digestOf(call: Call, name: string, token: string): string {
   return digest;
 }
 
-/** The name of the row that an entry is of. */
+/** The name of an entry's row. */
 const rowName = ({ name }: Entry) => name.slice("http://".length);
 
-const setDisabled = (disabled: boolean) => (call: Call, entry: Entry) => {
-  tokens(call).update(rowName(entry), { disabled });
+const setState = (state: "enabled" | "disabled") => (call: Call, entry: Entry) => {
+  tokens(call).update(rowName(entry), { disabled: state === "disabled" });
 };
 
 export const tokenCollection: ObjectDeclaration = {
@@ -128,8 +128,8 @@ export const tokenCollection: ObjectDeclaration = {
     tokens(call).remove(rowName(entry));
   },
   actions: {
-    disable: { summary: "Switch a token off.", perform: setDisabled(true) },
-    enable: { summary: "Switch a token on.", perform: setDisabled(false) },
+    disable: { summary: "Switch a token off.", perform: setState("disabled") },
+    enable: { summary: "Switch a token on.", perform: setState("enabled") },
     rotate: {
       summary: "Give an input another token.",
       perform(call, entry) {
@@ -139,10 +139,10 @@ export const tokenCollection: ObjectDeclaration = {
   },
 };
 
-// ---- the settings of all of them
+// ---- Global settings
 
 function globalResponse(call: Call) {
-  const settings = stanza(call.twin.tables, GLOBAL);
+  const settings = readStanza(call.twin.tables, GLOBAL);
   const change = isOn(settings.disabled) ? "enable" : "disable";
   const entry: Entry = {
     name: "http",

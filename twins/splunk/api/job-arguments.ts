@@ -1,4 +1,4 @@
-/** Reads what a search is to be started with. */
+/** Reads the request of a new search. */
 import { DEFAULT_TTL_S, type ExecMode, type JobRequest } from "../jobs/job-request.ts";
 import { MAX_TTL_S } from "../saved/run-request.ts";
 import { defaultLimits } from "../spl/context/search-context.ts";
@@ -6,7 +6,7 @@ import type { TimeRange } from "../spl/time/time-range.ts";
 import type { Arguments } from "./arguments.ts";
 import { appOf, type Call, userOf } from "./call.ts";
 import { fatal } from "./rest-error.ts";
-import { rights } from "./rights.ts";
+import { rightsOf } from "./rights.ts";
 import { LATEST_NOT_AFTER, readTime } from "./time-argument.ts";
 
 const SEARCH_MISSING =
@@ -20,7 +20,7 @@ export function readExecMode(given: Arguments): ExecMode {
   throw fatal(400, "Invalid exec_mode.");
 }
 
-/** @param more what a saved search brings along: it stands behind what the request says itself. @throws RestError 400 */
+/** Reads a job request from a call's arguments. @param more defaults, as of a saved search @throws RestError 400 */
 export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobRequest {
   const given = call.arguments;
   const search = more.search ?? given.text("search");
@@ -37,7 +37,7 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
   const nowText = given.text("now");
   const nowMs = nowText === undefined ? undefined : readTime(call, "now", nowText, undefined);
   const range = readRange(call, nowMs);
-  const { srchJobsQuota, srchDiskQuotaMb } = rights(call);
+  const { srchJobsQuota, srchDiskQuotaMb } = rightsOf(call);
   return {
     search,
     owner: userOf(call).name,
@@ -56,7 +56,7 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
     priority: Math.min(given.integer("priority", 5), 10),
     quota: srchJobsQuota,
     diskQuotaMb: srchDiskQuotaMb,
-    given: given.plain(),
+    given: given.toObject(),
     ...more,
     range: {
       earliestMs: range.earliestMs ?? more.range?.earliestMs,
@@ -74,11 +74,11 @@ export function readRange(call: Call, nowMs: number | undefined): TimeRange {
   for (const text of [earliest, latest]) if (text?.startsWith("rt")) throw noRealTime();
   const earliestMs = earliest === undefined ? undefined : readTime(call, "earliest_time", earliest, nowMs);
   const latestMs = latest === undefined ? undefined : readTime(call, "latest_time", latest, nowMs);
-  return checkedRange(earliestMs, latestMs);
+  return toRange(earliestMs, latestMs);
 }
 
-/** 0 stands for the beginning of time. @throws RestError 400 */
-export function checkedRange(earliestMs: number | undefined, latestMs: number | undefined): TimeRange {
+/** Makes a time range; an earliest time of 0 is open. @throws RestError 400 for an empty range */
+export function toRange(earliestMs: number | undefined, latestMs: number | undefined): TimeRange {
   if (earliestMs !== undefined && latestMs !== undefined && earliestMs > 0 && earliestMs >= latestMs) {
     throw fatal(400, LATEST_NOT_AFTER);
   }

@@ -1,10 +1,10 @@
-/** Parts of a search's time, and how many events are in each, as timeline and summary show them. */
+/** Writes the buckets of timeline and summary. */
 import type { Bucket } from "../jobs/timeline.ts";
 
-/** Text of a moment: seconds since the epoch. */
-export type Writer = (seconds: number) => string;
+/** Formats a time, given in seconds since the epoch. */
+export type TimeFormatter = (seconds: number) => string;
 
-export function bucketObject({ startMs, endMs, count }: Bucket, time: Writer): object {
+export function bucketObject({ startMs, endMs, count }: Bucket, time: TimeFormatter): object {
   return {
     total_count: count,
     available_count: count,
@@ -17,7 +17,7 @@ export function bucketObject({ startMs, endMs, count }: Bucket, time: Writer): o
   };
 }
 
-export function bucketElement({ startMs, endMs, count }: Bucket, time: Writer): string {
+export function bucketElement({ startMs, endMs, count }: Bucket, time: TimeFormatter): string {
   const duration = (endMs - startMs) / 1000;
   return `  <bucket c='${count}' a='${count}' t='${startMs / 1000}' d='${duration}' f='1' etz='0' ltz='0'>${time(startMs / 1000)}</bucket>\n`;
 }

@@ -1,17 +1,17 @@
-/** What can be done to a search job while it runs, and to what is left of it. */
+/** Controls a search job: pause, finalize, cancel, time to live. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Job } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
 import { MAX_TTL_S } from "../saved/run-request.ts";
 import type { Call } from "./call.ts";
-import { findOwnJob } from "./find-job.ts";
+import { findWritableJob } from "./find-job.ts";
 import { messagesResponse } from "./messages.ts";
 import { fatal, RestError } from "./rest-error.ts";
 import { checkCapability } from "./rights.ts";
 import { route } from "./route.ts";
 
-/** Each does its work and says so. */
+/** Control actions by name; each returns its message. */
 const actions = lookupTable<(job: Job, call: Call) => string>({
   cancel(job, { twin }) {
     twin.jobs.remove(job.sid);
@@ -78,15 +78,15 @@ function ttlChanged(seconds: number): string {
   return `The ttl of the search job was changed to ${seconds}.`;
 }
 
-/** It is kept so long from now on. */
+/** Sets the time to live, counted from now. */
 function setTtl(job: Job, { twin }: Call, seconds: number, changes: { saved?: boolean }): void {
   const expires_at = new Date(twin.clock.now() + seconds * 1000).toISOString();
   twin.tables.table("jobs").update(job.sid, { ...changes, ttl_s: seconds, expires_at });
 }
 
-/** A job that there is not is said first, whatever is asked of it. @throws RestError 404, 403, 405 */
+/** Refuses other methods, after looking for the job. @throws RestError 404, 403, 405 */
 function refuseMethod(call: Call): never {
-  findOwnJob(call);
+  findWritableJob(call);
   throw new RestError(405, [{ type: "FATAL", text: "Method Not Allowed" }], { allow: "POST" });
 }
 
@@ -110,7 +110,7 @@ const controlOperations = route({
   v2: true,
   summary: "Pause, end, keep or otherwise control a search job.",
   handle(call) {
-    const job = findOwnJob(call);
+    const job = findWritableJob(call);
     const action = call.arguments.text("action");
     if (action === undefined) throw fatal(400, "Missing action.");
     const act = Object.hasOwn(actions, action) ? actions[action] : undefined;

@@ -1,4 +1,4 @@
-/** A search job as an entry. */
+/** The entry of a search job. */
 import { eventCommands } from "../jobs/compile-search.ts";
 import type { EventCounts } from "../jobs/event-statistics.ts";
 import type { Job } from "../jobs/job.ts";
@@ -23,14 +23,14 @@ const links = {
 };
 
 /**
- * @param place address of the jobs: entries name the one by which they were asked for
- * @param figures once they are counted
+ * @param place address of the collection by which the client asked for the job
+ * @param counts absent until the events are counted
  */
 export function jobEntry(
   place: string,
   job: Job,
   row: JobRow,
-  figures: EventCounts | undefined,
+  counts: EventCounts | undefined,
   timeZone: string,
   nowMs: number,
 ): Entry {
@@ -39,25 +39,25 @@ export function jobEntry(
     name: row.state === "QUEUED" ? "" : row.search,
     path: `${place}/${segmentOf(row.sid)}`,
     author: row.owner,
-    // Its time to live began when it was made, when it was over, or when it was touched last.
+    // The time to live starts at the creation, the end or the last touch of the job.
     updatedMs: Date.parse(row.expires_at) - row.ttl_s * 1000,
     publishedMs: createdMs,
     links,
     acl: jobAcl(row),
     content: {
-      ...(row.state === "QUEUED" || row.state === "PARSING" ? {} : countersOf(job, row, figures)),
-      ...lifeOf(job, row, timeZone, nowMs),
+      ...(row.state === "QUEUED" || row.state === "PARSING" ? {} : runContent(job, row, counts)),
+      ...stateContent(job, row, timeZone, nowMs),
     },
   };
 }
 
-/** A job is its owner's alone, but for what a schedule has found of a search that is shared. */
+/** A job is private to its owner, except the scheduled run of a shared search. */
 export function jobAcl({ app, owner, readers, ttl_s }: JobRow): Acl {
   return { app, owner, sharing: "global", read: [owner, ...readers], write: [owner], ttl: ttl_s };
 }
 
-/** What there is to say from the first moment on. */
-function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<string, Content> {
+/** Members of a job in any state. */
+function stateContent(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<string, Content> {
   const { state } = row;
   const isOver = state === "DONE" || state === "FAILED";
   const earliestMs = row.earliest_at === null ? 0 : Date.parse(row.earliest_at);
@@ -68,7 +68,7 @@ function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<
     defaultTTL: String(DEFAULT_TTL_S),
     delegate: "",
     diskUsage: diskUsageBytes(row),
-    // The vendor has two words for it: the one of the documentation is the one that it says.
+    // The vendor uses two words; the API shows the documented one.
     dispatchState: state === "PAUSED" ? "PAUSE" : state,
     doneProgress: job.progress,
     earliestTime: isoTime(earliestMs, timeZone),
@@ -93,13 +93,13 @@ function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<
       auto_cancel: String(job.options.autoCancelS),
       auto_pause: String(job.options.autoPauseS),
     },
-    ...customOf(row),
+    ...customContent(row),
     searchProviders: [SERVER_NAME],
   };
 }
 
-/** What a search says once it is at work. */
-function countersOf(job: Job, row: JobRow, figures: EventCounts | undefined): Record<string, Content> {
+/** Members of a job that has started. */
+function runContent(job: Job, row: JobRow, counts: EventCounts | undefined): Record<string, Content> {
   const { commands, text } = job.pipeline;
   const onEvents = eventCommands(job.pipeline);
   const part = (from: number, to: number) =>
@@ -109,7 +109,7 @@ function countersOf(job: Job, row: JobRow, figures: EventCounts | undefined): Re
       .join(" | ");
   const eventSearch = part(0, onEvents);
   const { keepsEvents } = job;
-  const events = row.event_count ?? figures?.found.count ?? 0;
+  const events = row.event_count ?? counts?.found.count ?? 0;
   const earliestMs = row.earliest_at === null ? 0 : Date.parse(row.earliest_at);
   const latestMs = Date.parse(row.latest_at ?? row.created_at);
   const performance = Object.fromEntries(
@@ -131,8 +131,8 @@ function countersOf(job: Job, row: JobRow, figures: EventCounts | undefined): Re
     eventIsTruncated: !keepsEvents,
     eventSearch,
     eventSorting: job.events === undefined ? "none" : "desc",
-    indexEarliestTime: figures?.found.earliest === undefined ? 0 : Math.floor(figures.found.earliest),
-    indexLatestTime: figures?.found.latest === undefined ? 0 : Math.floor(figures.found.latest),
+    indexEarliestTime: counts?.found.earliest === undefined ? 0 : Math.floor(counts.found.earliest),
+    indexLatestTime: counts?.found.latest === undefined ? 0 : Math.floor(counts.found.latest),
     isBatchModeSearch: false,
     isEventsPreviewEnabled: false,
     isPreviewEnabled: job.previews ?? false,
@@ -155,7 +155,7 @@ function countersOf(job: Job, row: JobRow, figures: EventCounts | undefined): Re
     runDuration: job.runDurationS,
     sampleRatio: "1",
     sampleSeed: "0",
-    scanCount: row.scan_count ?? figures?.scanned ?? 0,
+    scanCount: row.scan_count ?? counts?.scanned ?? 0,
     search: row.search,
     searchCanBeEventType: commands.length === 1 && commands[0]?.name === "search",
     searchEarliestTime: earliestMs / 1000,
@@ -166,14 +166,14 @@ function countersOf(job: Job, row: JobRow, figures: EventCounts | undefined): Re
   };
 }
 
-/** Who has started it. */
+/** What started the job. */
 function provenanceOf({ sid, saved_search }: JobRow): string {
   if (sid.startsWith(SCHEDULER)) return "scheduler";
   return saved_search === null ? "rest:jobs" : `rest:saved:${saved_search}`;
 }
 
-/** The properties that somebody has given it. */
-function customOf({ request }: JobRow): Record<string, Content> {
+/** Custom properties of the job. */
+function customContent({ request }: JobRow): Record<string, Content> {
   const given = Object.entries(request).flatMap(([name, value]): [string, Content][] =>
     name.startsWith("custom.") ? [[name.slice("custom.".length), value]] : [],
   );

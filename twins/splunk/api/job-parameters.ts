@@ -1,4 +1,4 @@
-/** What each argument of a new search has to look like, and which there are no searches for here. */
+/** Checks the arguments of a new search. */
 
 import { lookupTable, ownValue } from "@offhook/platform/base/lookup-table";
 import { searchLevels } from "../jobs/job-options.ts";
@@ -9,12 +9,12 @@ import { refused } from "./rest-error.ts";
 type Kind =
   | "flag"
   | "number"
-  /** Read by whoever goes by it. */
+  /** Checked where it is used. */
   | "text"
-  /** Of real-time searches alone. */
+  /** For real-time searches only, which are refused. */
   | "replay";
 
-/** Those that the vendor documents. */
+/** The documented arguments. */
 const documented = lookupTable<Kind>({
   adhoc_search_level: "text",
   allow_partial_results: "flag",
@@ -63,17 +63,16 @@ const documented = lookupTable<Kind>({
   workload_pool: "text",
 });
 
-/** Of the results that come with the answer itself: `exec_mode=oneshot`, `export`. */
-const ofResults: ReadonlySet<string> = new Set([
+/** Arguments of results that the response contains: `exec_mode=oneshot`, `export`. */
+const resultArguments: ReadonlySet<string> = new Set([
   ...["add_summary_to_metadata", "count", "f", "field_list", "max_lines", "offset", "output_time_format"],
   ...["segmentation", "truncation_mode"],
 ]);
 
 /**
- * Arguments whose effect is none here are checked all the same: there is one server, it has one copy of everything, and
- * nothing is looked up that a search does not name.
- * @returns the arguments that nobody documents: they are taken, as splunkd takes them, and change nothing
- * @throws RestError 400 that names the argument
+ * Checks the arguments, also those without effect in the twin, which is a single server without bundles and real-time searches.
+ * @returns undocumented arguments, which have no effect and are accepted, as by splunkd
+ * @throws RestError 400 naming the argument
  */
 export function checkJobParameters({ arguments: given }: Call): string[] {
   const unknown: string[] = [];
@@ -90,7 +89,7 @@ export function checkJobParameters({ arguments: given }: Call): string[] {
       case "text":
         break;
       default:
-        if (!name.startsWith("custom.") && !ofResults.has(name)) unknown.push(name);
+        if (!name.startsWith("custom.") && !resultArguments.has(name)) unknown.push(name);
     }
   }
   const level = given.text("adhoc_search_level");

@@ -26,49 +26,49 @@ import { markupOf } from "./segmentation.ts";
 
 export type ResultsKind = "results" | "results_preview" | "events";
 
-/** What a failed search answers instead of results. */
-export function failedJob(job: Job): RestError {
+/** The error that a failed search returns instead of results. */
+export function failedJobError(job: Job): RestError {
   const messages = job.notes.messages.filter(({ type }) => type !== "ERROR");
   return new RestError(400, messages.length > 0 ? messages : (job.row?.messages ?? []));
 }
 
-/** The results of a search that is answered at once, also when it failed: with 200. Its `search` is what was run, not a search over the results. */
+/** Responds with the results of a oneshot search, with status 200 even when it failed. Its `search` is the search itself, not one over results. */
 export async function oneshotResponse(
   call: Call,
   job: Job,
-  usual: ResultArguments["mode"] = "xml",
+  defaultMode: ResultArguments["mode"] = "xml",
 ): Promise<VendorResponse> {
   const asked = readResultArguments(call);
-  // XML is the usual form of results, Atom that of everything else.
-  const mode = call.arguments.text("output_mode") === undefined ? usual : asked.mode;
+  // The default of results is XML, that of other responses Atom.
+  const mode = call.arguments.text("output_mode") === undefined ? defaultMode : asked.mode;
   const found = { rows: job.rows ?? emptyRows, isEvents: job.isEvents, preview: false };
   const page = await resultPage(call, job, found, { ...asked, search: undefined });
-  // A search that failed has no rows, and says so once.
+  // A failed search has no rows, and shows its error once.
   const isFailed = job.row?.state === "FAILED";
   const messages = isFailed ? page.messages.filter(({ type }) => type !== "ERROR") : page.messages;
   const set = { ...page, messages };
-  return written(
+  return toResponse(
     call,
     job,
     "results",
     set,
     { ...asked, mode },
-    mode === "csv" && usual !== "csv" ? "\n" : "",
+    mode === "csv" && defaultMode !== "csv" ? "\n" : "",
   );
 }
 
-/** @throws RestError 400 */
+/** Responds with results, a preview or events; 204 while there are none. @throws RestError 400 */
 export async function resultsResponse(call: Call, job: Job, of: ResultsKind): Promise<VendorResponse> {
   const wanted = readResultArguments(call);
-  if (job.row?.state === "FAILED") throw failedJob(job);
-  const found = await foundBy(call, job, of);
+  if (job.row?.state === "FAILED") throw failedJobError(job);
+  const found = await findRows(call, job, of);
   if (found === undefined) return { status: 204 };
   const set = await resultPage(call, job, found, wanted);
-  return written(call, job, of, set, wanted);
+  return toResponse(call, job, of, set, wanted);
 }
 
-/** @param before splunkd puts an empty line before the rows of a search that is answered at once */
-function written(
+/** @param before text before the rows: splunkd writes an empty line before the CSV of a oneshot search */
+function toResponse(
   call: Call,
   job: Job,
   of: ResultsKind,
@@ -81,18 +81,18 @@ function written(
   }
   const { contentType, chunks } = writeResults(set, mode, markupOf(segmentation));
   const isEmpty = set.rows.length === 0;
-  const body = joinOrStream(isEmpty || before === "" ? chunks : preceded(before, chunks));
+  const body = joinOrStream(isEmpty || before === "" ? chunks : prepend(before, chunks));
   return { status: 200, headers: { "content-type": contentType }, body };
 }
 
-function* preceded(first: string, others: Iterable<string>): Generator<string> {
+function* prepend(first: string, others: Iterable<string>): Generator<string> {
   yield first;
   yield* others;
 }
 
-/** `undefined` while there is nothing to show. */
-async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | undefined> {
-  // A job that came with a snapshot is searched again.
+/** Finds the rows to show; `undefined` while there are none. */
+async function findRows(call: Call, job: Job, of: ResultsKind): Promise<Found | undefined> {
+  // A job from a snapshot is searched again.
   if (job.isOver) await job.done;
   switch (of) {
     case "results": {
@@ -110,17 +110,17 @@ async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | u
     }
     case "events": {
       if (!job.isOver) return undefined;
-      return { ...(await eventsOf(call, job)), isEvents: true, preview: false };
+      return { ...(await fetchEvents(call, job)), isEvents: true, preview: false };
     }
   }
 }
 
 const PREVIEW_ROWS = 1_000;
-/** The newest events that a report in the making is shown of. */
+/** Number of newest events in the preview of a report. */
 const PREVIEW_EVENTS = 10_000;
 
-/** The events before any transforming command, of the time that is asked for; they are read when they are asked for. */
-async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "relation" | "firstRow">> {
+/** Fetches the events before any transforming command, within the asked time range. */
+async function fetchEvents(call: Call, job: Job): Promise<Pick<Found, "rows" | "relation" | "firstRow">> {
   const range = readRange(call, job.request.nowMs ?? job.createdMs);
   if (job.isEvents && job.rows) {
     const many = largeResultRelation(job);
@@ -131,13 +131,13 @@ async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "rel
   const { count, offset, search } = readResultArguments(call);
   if (search !== undefined) return { rows: emptyRows, relation: limit(events, MAX_ROWS) };
   const context = await job.openContext(call.request.signal);
-  // What is before the page and behind it need not be read; to count from the end, all of it.
+  // Only the page is fetched, except to count from the end.
   if (offset < 0) return { rows: await context.run(limit(events, MAX_ROWS), MAX_ROWS) };
-  const most = Math.max(0, Math.min(count === 0 ? MAX_ROWS : count, MAX_ROWS - offset));
-  return { rows: await context.run(limit(events, most, offset), most), firstRow: offset };
+  const size = Math.max(0, Math.min(count === 0 ? MAX_ROWS : count, MAX_ROWS - offset));
+  return { rows: await context.run(limit(events, size, offset), size), firstRow: offset };
 }
 
-/** Results as entries of a feed. */
+/** Writes results as entries of a feed. */
 function resultsFeed(call: Call, job: Job, of: ResultsKind, set: ResultSet): string {
   const path = `/services/search/jobs/${segmentOf(job.sid)}/${of}`;
   const owner = job.row?.owner ?? "admin";

@@ -11,15 +11,15 @@ import type { TimeRange } from "../spl/time/time-range.ts";
 import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
 import { readRange } from "./job-arguments.ts";
-import { bucketElement, bucketObject, type Writer } from "./job-buckets.ts";
+import { bucketElement, bucketObject, type TimeFormatter } from "./job-buckets.ts";
 import { finishedJob } from "./job-timeline.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { readResultArguments } from "./result-arguments.ts";
 import { route } from "./route.ts";
-import { timeWriter } from "./time-format.ts";
+import { timeFormatter } from "./time-format.ts";
 
-/** Fields that all events have and nobody asks about. */
-const ordinary = /^(linecount|punct|timestartpos|timeendpos|date_.*|splunk_server|index)$/;
+/** Fields that all events have, and that are never relevant. */
+const irrelevantFields = /^(linecount|punct|timestartpos|timeendpos|date_.*|splunk_server|index)$/;
 const MAX_VALUES = 1_000;
 
 interface Summary {
@@ -32,7 +32,7 @@ interface Summary {
 }
 
 /** @throws RestError 400 */
-function leastShare(call: Call): number {
+function readMinShare(call: Call): number {
   const text = call.arguments.text("min_freq") ?? "0";
   const share = Number(text);
   if (share >= 0 && share <= 1) return share;
@@ -40,7 +40,7 @@ function leastShare(call: Call): number {
 }
 
 /** The events that are asked for, and the range that they are of: the request's, the job's, or their own. */
-function wantedEvents(call: Call, job: Job): { events: Relation | undefined; range: TimeRange } {
+function filterEvents(call: Call, job: Job): { events: Relation | undefined; range: TimeRange } {
   const asked = readRange(call, job.request.nowMs ?? job.createdMs);
   const range = {
     earliestMs: asked.earliestMs ?? job.request.range.earliestMs,
@@ -52,23 +52,23 @@ function wantedEvents(call: Call, job: Job): { events: Relation | undefined; ran
   return { events: text === undefined ? within : filterByText(within, text), range };
 }
 
-const nothing: EventStatistics = { count: 0, earliest: undefined, latest: undefined };
+const noEvents: EventStatistics = { count: 0, earliest: undefined, latest: undefined };
 
 async function summaryOf(call: Call, job: Job): Promise<Summary> {
-  const { keeps } = readResultArguments(call);
+  const { showsField } = readResultArguments(call);
   const topCount = Math.min(call.arguments.integer("top_count", 10), MAX_VALUES);
-  const share = leastShare(call);
+  const share = readMinShare(call);
   const wantsBuckets = call.arguments.flag("histogram", false);
-  const { events, range } = wantedEvents(call, job);
+  const { events, range } = filterEvents(call, job);
   const options = { signal: call.request.signal };
   const store = await job.store();
-  const found = events === undefined ? nothing : await eventStatistics(store, events, options);
+  const found = events === undefined ? noEvents : await eventStatistics(store, events, options);
   const earliestS = range.earliestMs === undefined ? (found.earliest ?? 0) : range.earliestMs / 1000;
   const latestS = range.latestMs === undefined ? (found.latest ?? 0) : range.latestMs / 1000;
   const whole = { earliestS, latestS, events: found.count };
   const maxBuckets = job.request.statusBuckets;
   if (events === undefined || maxBuckets === 0) return { ...whole, fields: [], buckets: [] };
-  const columns = events.columns.filter(({ name }) => keeps?.(name) ?? !name.startsWith("_"));
+  const columns = events.columns.filter(({ name }) => showsField?.(name) ?? !name.startsWith("_"));
   const fields = await summarise(store, events, columns, topCount, options);
   const buckets =
     !wantsBuckets || found.count === 0
@@ -89,12 +89,12 @@ async function summary(call: Call) {
   if (job === undefined) return { status: 204 };
   await job.done;
   const found = await summaryOf(call, job);
-  const time = timeWriter(readResultArguments(call).timeFormat, call.twin.timeZone);
+  const time = timeFormatter(readResultArguments(call).timeFormat, call.twin.timeZone);
   const body = call.mode === "json" ? summaryJson(found, time) : summaryXml(found, time);
   return { status: 200, headers: { "content-type": call.mode === "json" ? JSON_TYPE : XML_TYPE }, body };
 }
 
-function summaryJson({ earliestS, latestS, events, fields, buckets }: Summary, time: Writer): string {
+function summaryJson({ earliestS, latestS, events, fields, buckets }: Summary, time: TimeFormatter): string {
   const members = fields.map(({ name, count, numericCount, distinctCount, numbers, modes }) => [
     name,
     {
@@ -102,7 +102,7 @@ function summaryJson({ earliestS, latestS, events, fields, buckets }: Summary, t
       numeric_count: numericCount,
       distinct_count: distinctCount,
       is_exact: true,
-      relevant: count * 2 >= events && !ordinary.test(name),
+      relevant: count * 2 >= events && !irrelevantFields.test(name),
       ...(numbers === undefined
         ? {}
         : { min: String(numbers.min), max: String(numbers.max), mean: numbers.mean, stdev: numbers.stdev }),
@@ -119,7 +119,7 @@ function summaryJson({ earliestS, latestS, events, fields, buckets }: Summary, t
   });
 }
 
-function summaryXml({ earliestS, latestS, events, fields, buckets }: Summary, time: Writer): string {
+function summaryXml({ earliestS, latestS, events, fields, buckets }: Summary, time: TimeFormatter): string {
   const duration = Math.max(0, latestS - earliestS);
   const elements = fields.map(({ name, count, numericCount, distinctCount, numbers, modes }) => {
     const figures =

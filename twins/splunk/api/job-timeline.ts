@@ -4,23 +4,23 @@ import { type Bucket, timeline } from "../jobs/timeline.ts";
 import { RESULTS_DECLARATION } from "../output/write-xml.ts";
 import type { Call } from "./call.ts";
 import { findJob } from "./find-job.ts";
-import { bucketElement, bucketObject, type Writer } from "./job-buckets.ts";
-import { failedJob } from "./job-results.ts";
+import { bucketElement, bucketObject, type TimeFormatter } from "./job-buckets.ts";
+import { failedJobError } from "./job-results.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { readResultArguments } from "./result-arguments.ts";
 import { route } from "./route.ts";
-import { timeWriter } from "./time-format.ts";
+import { timeFormatter } from "./time-format.ts";
 
 interface Range {
   earliestS: number;
   latestS: number;
 }
 
-/** The range that the search looked at: the request's, else that of its events. */
+/** The time range of the search: the request's, else that of its events. */
 async function rangeOf(job: Job): Promise<Range & { events: number }> {
-  const figures = await job.countEvents();
+  const counts = await job.countEvents();
   const { earliestMs, latestMs } = job.request.range;
-  const found = figures?.found;
+  const found = counts?.found;
   return {
     earliestS: earliestMs === undefined ? (found?.earliest ?? 0) : earliestMs / 1000,
     latestS: latestMs === undefined ? (found?.latest ?? 0) : latestMs / 1000,
@@ -28,14 +28,14 @@ async function rangeOf(job: Job): Promise<Range & { events: number }> {
   };
 }
 
-/** @throws RestError 400; `undefined` while the search goes on */
+/** Finds a finished job; `undefined` while it runs. @throws RestError 400 for a failed one */
 export function finishedJob(call: Call): Job | undefined {
   const job = findJob(call);
-  if (job.row?.state === "FAILED") throw failedJob(job);
+  if (job.row?.state === "FAILED") throw failedJobError(job);
   return job.isOver ? job : undefined;
 }
 
-async function buckets(call: Call) {
+async function respondTimeline(call: Call) {
   const job = finishedJob(call);
   if (job === undefined) return { status: 204 };
   await job.done;
@@ -45,13 +45,13 @@ async function buckets(call: Call) {
       ? []
       : await timeline(await job.store(), job.events, {
           fromMs: range.earliestS * 1000,
-          // The latest event is in it, the end of a range is not.
+          // The end of a range is exclusive, the time of the latest event inclusive.
           toMs: range.latestS * 1000 + (job.request.range.latestMs === undefined ? 1 : 0),
           maxBuckets: job.request.statusBuckets,
           timeZone: call.twin.timeZone,
           signal: call.request.signal,
         });
-  const time = timeWriter(readResultArguments(call).timeFormat, call.twin.timeZone);
+  const time = timeFormatter(readResultArguments(call).timeFormat, call.twin.timeZone);
   const body = call.mode === "json" ? timelineJson(found, range, time) : timelineXml(found, range, time);
   return { status: 200, headers: { "content-type": call.mode === "json" ? JSON_TYPE : XML_TYPE }, body };
 }
@@ -59,7 +59,7 @@ async function buckets(call: Call) {
 function timelineJson(
   found: readonly Bucket[],
   { earliestS, events }: Range & { events: number },
-  time: Writer,
+  time: TimeFormatter,
 ): string {
   return JSON.stringify({
     cursor_time: earliestS,
@@ -72,7 +72,7 @@ function timelineJson(
 function timelineXml(
   found: readonly Bucket[],
   { earliestS, events }: Range & { events: number },
-  time: Writer,
+  time: TimeFormatter,
 ): string {
   return [
     `${RESULTS_DECLARATION}\n`,
@@ -91,6 +91,6 @@ export const jobTimelineOperations = [
     v2: true,
     modes: ["xml", "json"],
     summary: "Answer with a search's events over time.",
-    handle: buckets,
+    handle: respondTimeline,
   }),
 ];

@@ -1,11 +1,11 @@
-/** Search jobs: starting, listing, looking at and ending them. */
+/** Search jobs: start, list, show and cancel them. */
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import type { Job } from "../jobs/job.ts";
 import type { Entry } from "../output/entry.ts";
 import type { Call, Viewer } from "./call.ts";
 import { type Collection, feedOf } from "./collection.ts";
 import { documentResponse, feedResponse, pageOf } from "./entries.ts";
-import { findJob, findOwnJob, visibleJobs } from "./find-job.ts";
+import { findJob, findWritableJob, visibleJobs } from "./find-job.ts";
 import { readExecMode, readJobRequest } from "./job-arguments.ts";
 import { jobEntry } from "./job-entry.ts";
 import { checkJobParameters } from "./job-parameters.ts";
@@ -19,7 +19,7 @@ import { startJob, startJobNow } from "./start-job.ts";
 
 const PATH = "/search/jobs";
 
-/** `201 <sid>` @param sid of a job that was started */
+/** Responds with the sid of a started job. */
 export function startedResponse(call: Call, sid: string): VendorResponse {
   const response = fieldsResponse(201, { sid }, call.mode);
   return {
@@ -33,13 +33,13 @@ function placeOfJobs({ request }: Call): string {
 }
 
 async function entryOf(call: Call, job: Job) {
-  const figures = await job.countEvents();
+  const counts = await job.countEvents();
   const row = job.row;
   if (row === undefined) throw fatal(404, "Unknown sid.");
-  return jobEntry(placeOfJobs(call), job, row, figures, call.twin.timeZone, call.twin.clock.now());
+  return jobEntry(placeOfJobs(call), job, row, counts, call.twin.timeZone, call.twin.clock.now());
 }
 
-/** The forms of a job, and those of results, which are refused in words of their own. */
+/** Output modes of jobs, and those of results, which have an error of their own. */
 const modes = ["atom", ...outputModes] as const;
 
 /** @throws RestError 400 */
@@ -85,24 +85,24 @@ export const jobOperations = [
       const unknown = checkJobParameters(call);
       const request = readJobRequest(call);
       const seconds = call.arguments.integer("reuse_max_seconds_ago", 0);
-      const findReusable =
+      const reusable =
         seconds > 0 && execMode !== "oneshot" ? call.twin.jobs.findReusable(request, seconds) : undefined;
       const start = execMode === "normal" ? startJob : startJobNow;
-      const job = findReusable ?? start(call, request);
+      const job = reusable ?? start(call, request);
       for (const name of unknown)
         job.notes.note("DispatchManager", `argument ${name} is unknown: it has no effect`, "WARN");
       if (execMode === "normal") return startedResponse(call, job.sid);
-      const leave = () => {
-        if (findReusable === undefined) call.twin.jobs.remove(job.sid);
+      const cleanUp = () => {
+        if (reusable === undefined) call.twin.jobs.remove(job.sid);
       };
-      call.request.signal.addEventListener("abort", leave, { once: true });
+      call.request.signal.addEventListener("abort", cleanUp, { once: true });
       await job.done;
-      call.request.signal.removeEventListener("abort", leave);
+      call.request.signal.removeEventListener("abort", cleanUp);
       if (execMode === "blocking") return startedResponse(call, job.sid);
       try {
         return await oneshotResponse(call, job);
       } finally {
-        leave();
+        cleanUp();
       }
     },
   }),
@@ -143,8 +143,8 @@ export const jobOperations = [
     modes,
     summary: "Set custom properties of a search job.",
     handle(call) {
-      const job = findOwnJob(call);
-      const given = Object.entries(call.arguments.plain());
+      const job = findWritableJob(call);
+      const given = Object.entries(call.arguments.toObject());
       const custom = Object.fromEntries(given.filter(([name]) => name.startsWith("custom.")));
       const request = { ...job.row?.request, ...custom };
       call.twin.tables.table("jobs").update(job.sid, { request });
@@ -159,7 +159,7 @@ export const jobOperations = [
     v2: true,
     summary: "Cancel a search job and forget its results.",
     handle(call) {
-      call.twin.jobs.remove(findOwnJob(call).sid);
+      call.twin.jobs.remove(findWritableJob(call).sid);
       return messagesResponse(200, [{ type: "INFO", text: "Search job cancelled." }], call.mode);
     },
   }),

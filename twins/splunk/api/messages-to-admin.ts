@@ -1,4 +1,4 @@
-/** Messages to the administrator. No message says that a restart is needed: a client that asks for that is told that none is. */
+/** Messages to the administrator. None of them requests a restart, since the twin never needs one. */
 import type { Entry } from "../output/entry.ts";
 import { isoTime } from "../output/timestamp.ts";
 import { SERVER_NAME } from "../product.ts";

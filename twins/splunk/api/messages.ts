@@ -1,4 +1,4 @@
-/** Answers that are messages. */
+/** Responses with messages. */
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import { DECLARATION, xmlAttribute, xmlText } from "../output/xml.ts";
 import type { OutputMode } from "./output-mode.ts";
@@ -24,7 +24,7 @@ export function messagesResponse(
   return { status, headers: { "content-type": XML_TYPE }, body };
 }
 
-/** A small answer of names and values: `<response><sid>…</sid></response>`, `{"sid": "…"}`. */
+/** A response of names and values: `<response><sid>…</sid></response>`, `{"sid": "…"}`. */
 export function fieldsResponse(
   status: number,
   fields: Readonly<Record<string, string>>,

@@ -1,16 +1,16 @@
-/** Collections whose entries are made, changed and removed: declared by what each of that does to the world. */
+/** Collections whose entries can be created, changed and removed, declared by these operations. */
 import type { Operation } from "@offhook/platform/http/operation";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Entry } from "../output/entry.ts";
 import type { Call } from "./call.ts";
 import {
-  askedEntry,
   type CollectionDeclaration,
   collectionRoutes,
+  entryOfCall,
   feedOf,
   findEntry,
-  listed,
   singleResponse,
+  toListEntry,
 } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { missing, type RestError, refused } from "./rest-error.ts";
@@ -20,25 +20,25 @@ import { type RouteDeclaration, route } from "./route.ts";
 type Work = void | Promise<void>;
 
 export interface ObjectDeclaration extends CollectionDeclaration {
-  /** One of them, in plain words: `an index`. */
+  /** One object in plain words: `an index`. */
   one: string;
-  /** What a role has to be capable of to change something. */
+  /** Capability that changes require. */
   changeCapability?: string;
-  /** The same, where it depends on what is changed. */
+  /** Capability that a change requires, where it depends on the call. */
   capabilityFor?(call: Call): string;
-  /** Arguments that a new one takes beside `name`, and one that is changed. `undefined`: any. */
+  /** Whether an argument beside `name` is a setting of the object; absent: every one is. */
   settings?: (name: string) => boolean;
-  /** Makes one. @returns the name it is found by */
+  /** Creates an object. @returns its name */
   create?(call: Call, name: string): string | Promise<string>;
   update?(call: Call, entry: Entry): Work;
-  /** What suffices for a change that one makes to what is one's own, whatever else it takes. `undefined`: it is no such change. */
-  ownChange?(call: Call): string | undefined;
+  /** Capability that is enough to change one's own object; `undefined`: the call is not such a change. */
+  ownChangeCapability?(call: Call): string | undefined;
   remove?(call: Call, entry: Entry): Work;
-  /** What is said of a name that there is not, where that is no 404. */
+  /** The error for an unknown name, where it is not a 404. */
   refuseMissing?(name: string): RestError;
-  /** By name, what else can be done to one: `enable`. */
+  /** Other actions by name: `enable`. */
   actions?: Readonly<Record<string, ObjectAction>>;
-  /** Shares one with others, or gives it to somebody. */
+  /** Changes owner and sharing of an object. */
   share?(call: Call, entry: Entry, given: Sharing): Work;
 }
 
@@ -52,30 +52,30 @@ export interface Sharing {
   sharing: "user" | "app" | "global";
 }
 
-/** Arguments that say how to answer, and nothing of the object. */
-const answering: readonly string[] = ["name", "output_mode"];
+/** Arguments of the response, not settings of the object. */
+const responseArguments: readonly string[] = ["name", "output_mode"];
 
-/** Its routes. */
+/** Makes the routes of an object collection. */
 export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQueryTwin>[] {
   const { id, title, path, what, one, links = {}, changeCapability, actions = {} } = declaration;
   const { create, update, remove, share, capabilityFor } = declaration;
-  const needs = changeCapability === undefined ? {} : { capability: changeCapability };
+  const required = changeCapability === undefined ? {} : { capability: changeCapability };
   const change = (more: Omit<RouteDeclaration, "handle">, handle: RouteDeclaration["handle"]) =>
     route({
-      ...needs,
+      ...required,
       ...more,
       handle(call) {
         if (capabilityFor !== undefined) checkCapability(call, capabilityFor(call));
         return handle(call);
       },
     });
-  const asked = (call: Call) => askedEntry(call, declaration);
-  const toChange = async (call: Call) => {
-    const entry = await asked(call);
+  const findEntryOf = (call: Call) => entryOfCall(call, declaration);
+  const findWritable = async (call: Call) => {
+    const entry = await findEntryOf(call);
     checkWrite(call, `${title}/${entry.name}`, entry.acl);
     return entry;
   };
-  const shown = async (call: Call, name: string, status = 200) =>
+  const respondWith = async (call: Call, name: string, status = 200) =>
     singleResponse(
       call,
       findEntry(await declaration.entries(call, call.params), name),
@@ -91,13 +91,13 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
       id: `${id}.reload`,
       method: "GET",
       path: `${path}/_reload`,
-      ...needs,
+      ...required,
       summary: `Read ${what} again, which are never out of date.`,
       handle: (call) => emptyResponse(call, declaration),
     }),
     ...change(
       { id: `${id}.reload`, method: "POST", path: `${named}/_reload`, summary: `Read ${one} again.` },
-      async (call) => shown(call, (await asked(call)).name),
+      async (call) => respondWith(call, (await findEntryOf(call)).name),
     ),
     ...(create
       ? change({ id: `${id}.create`, method: "POST", path, summary: `Make ${one}.` }, async (call) => {
@@ -106,7 +106,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
             throw refused(400, 'Cannot perform action "POST" without a target name to act on.');
           }
           checkSettings(call, declaration);
-          return shown(call, await create(call, name), 201);
+          return respondWith(call, await create(call, name), 201);
         })
       : []),
     ...change(
@@ -122,13 +122,13 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
           path: named,
           summary: `Change ${one}.`,
           async handle(call) {
-            const own = declaration.ownChange?.(call);
+            const own = declaration.ownChangeCapability?.(call);
             const capability = own ?? capabilityFor?.(call) ?? changeCapability;
             if (capability !== undefined) checkCapability(call, capability);
-            const entry = await (own === undefined ? toChange(call) : asked(call));
+            const entry = await (own === undefined ? findWritable(call) : findEntryOf(call));
             checkSettings(call, declaration);
             await update(call, entry);
-            return shown(call, entry.name);
+            return respondWith(call, entry.name);
           },
         })
       : []),
@@ -142,17 +142,17 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
               const entries = await declaration.entries(call, call.params);
               if (!entries.some((entry) => entry.name === name)) throw refuseMissing(name);
             }
-            await remove(call, await toChange(call));
-            const page = pageOf(call, (await declaration.entries(call, call.params)).map(listed));
+            await remove(call, await findWritable(call));
+            const page = pageOf(call, (await declaration.entries(call, call.params)).map(toListEntry));
             return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
           },
         )
       : []),
     ...Object.entries(actions).flatMap(([action, { summary, perform }]) =>
       change({ id: `${id}.${action}`, method: "POST", path: `${named}/${action}`, summary }, async (call) => {
-        const entry = await toChange(call);
+        const entry = await findWritable(call);
         await perform(call, entry);
-        return shown(call, entry.name);
+        return respondWith(call, entry.name);
       }),
     ),
     ...(share
@@ -164,24 +164,24 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
             summary: `Say whose ${one} is, and who sees it.`,
           },
           async (call) => {
-            const entry = await toChange(call);
+            const entry = await findWritable(call);
             await share(call, entry, readSharing(call));
-            return shown(call, entry.name);
+            return respondWith(call, entry.name);
           },
         )
       : []),
   ];
 }
 
-/** The answer to reloading: the collection without its entries. */
+/** Responds to a reload: the collection without entries. */
 function emptyResponse(call: Call, { title, path, links = {} }: CollectionDeclaration) {
   const paging = { total: 0, perPage: 30, offset: 0 };
   return feedResponse(call, { ...feedOf(call, title, path, links), entries: [], paging });
 }
 
-/** What a request says of an object: the arguments that are settings. */
+/** The settings in a request. */
 export function givenSettings(call: Call): Record<string, string> {
-  const names = call.arguments.names().filter((name) => !answering.includes(name));
+  const names = call.arguments.names().filter((name) => !responseArguments.includes(name));
   return Object.fromEntries(names.map((name) => [name, call.arguments.get(name) ?? ""]));
 }
 

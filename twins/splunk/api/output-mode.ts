@@ -1,19 +1,19 @@
-/** The forms in which answers are asked for: `output_mode`. */
+/** Output modes of responses: `output_mode`. */
 import { RestError, refused } from "./rest-error.ts";
 
 export const outputModes = ["atom", "csv", "json", "json_cols", "json_rows", "raw", "xml"] as const;
 export type OutputMode = (typeof outputModes)[number];
 
-/** What collections, entries and messages can be written in. */
+/** Output modes of collections, entries and messages. */
 export const entryModes: readonly OutputMode[] = ["atom", "json", "xml"];
 
-/** @throws RestError 400 when there is no such form, or it is none of `served` */
+/** Reads the output mode. @throws RestError 400 for an unknown mode, or one that is not `served` */
 export function readOutputMode(
   given: string | undefined,
   served: readonly OutputMode[],
-  usual: OutputMode,
+  fallback: OutputMode,
 ): OutputMode {
-  if (given === undefined || given === "") return usual;
+  if (given === undefined || given === "") return fallback;
   const mode = outputModes.find((one) => one === given);
   if (mode === undefined) throw refused(400, `Invalid output mode specified (${given}).`);
   if (served.includes(mode)) return mode;

@@ -1,7 +1,7 @@
-/** What belongs to somebody and to an app: who sees it, and what its entry says of that. */
+/** Ownership of objects: visibility in a namespace, ACL and address of their entries. */
 import { identityIn, type Key } from "@offhook/platform/world/table";
 import type { Acl, Entry } from "../output/entry.ts";
-import { isVisibleIn, nearestFirst, type Owned, ownedKey } from "../world/ownership.ts";
+import { isVisibleIn, type Owned, ownedKey, sortByPrecedence } from "../world/ownership.ts";
 import { appOf, ownerOf, type Viewer } from "./call.ts";
 import { segmentOf } from "./name-segment.ts";
 import type { Sharing } from "./objects.ts";
@@ -14,7 +14,7 @@ export interface Ownership {
   readonly sharing: "user" | "app" | "global";
 }
 
-/** Whether the namespace shows it: of `-` also what is somebody's own, to who may see it. */
+/** Whether the viewer's namespace shows an object; `-` also shows private objects that the viewer may read. */
 export function isVisible(viewer: Viewer, row: Ownership): boolean {
   const { owner, app = "-", user } = viewer;
   if (owner === "-" && row.sharing === "user" && row.owner !== user?.name) {
@@ -24,17 +24,17 @@ export function isVisible(viewer: Viewer, row: Ownership): boolean {
   return isVisibleIn({ owner: whose, app }, row);
 }
 
-/** What the namespace shows of a table; of one name in an app the nearest alone, but for `-`, which shows everybody's. */
-export function inNamespace<Thing extends Owned>(viewer: Viewer, rows: readonly Thing[]): Thing[] {
+/** Filters rows to those that the namespace shows, by precedence; one per name and app, except in `-`. */
+export function visibleRows<Thing extends Owned>(viewer: Viewer, rows: readonly Thing[]): Thing[] {
   const { owner, user } = viewer;
   const visible = rows.filter((row) => isVisible(viewer, row));
-  const nearest = nearestFirst(
+  const sorted = sortByPrecedence(
     visible,
     owner === undefined || owner === "-" ? (user?.name ?? "nobody") : owner,
   );
-  if (owner === "-") return nearest;
+  if (owner === "-") return sorted;
   const known = new Set<Key>();
-  return nearest.filter(({ name, app }) => {
+  return sorted.filter(({ name, app }) => {
     const key = identityIn([name, app]);
     if (known.has(key)) return false;
     known.add(key);
@@ -42,15 +42,15 @@ export function inNamespace<Thing extends Owned>(viewer: Viewer, rows: readonly 
   });
 }
 
-/** What the table knows the thing by whose entry it is. */
+/** The key of an entry's row. */
 export function keyOfEntry({ name, acl }: Entry): Key {
   return ownedKey({ name, owner: acl.owner, app: acl.app });
 }
 
 /**
- * Whose a new one is: of who asks, or of the namespace it is made in; nobody's is its app's.
- * @param place of it in its namespace: `savedsearches/My report`
- * @throws RestError 403 for who may not write there
+ * Ownership of a new object: the namespace's owner, else the caller. An object of nobody is shared in its app.
+ * @param place path of the object in its namespace: `savedsearches/My report`
+ * @throws RestError 403 when the caller may not write there
  */
 export function newOwnership(call: Viewer, place: string): Ownership {
   const owner = ownerOf(call);
@@ -59,7 +59,7 @@ export function newOwnership(call: Viewer, place: string): Ownership {
   return ownership;
 }
 
-/** @throws RestError 409 where another thing has the name that one is to have */
+/** Checks that no other object has the name. @throws RestError 409 */
 export function checkNameFree(table: Pick<OwnedTable, "get">, thing: Owned, before?: Owned): void {
   const key = ownedKey(thing);
   if (before !== undefined && ownedKey(before) === key) return;
@@ -71,7 +71,7 @@ interface OwnedTable {
   update(key: Key, changes: Sharing): unknown;
 }
 
-/** Says whose a thing is, and who sees it. @throws RestError 409 */
+/** Changes owner and sharing of an object. @throws RestError 409 */
 export function shareOwned(table: OwnedTable, entry: Entry, sharing: Sharing): void {
   const row = table.get(keyOfEntry(entry));
   if (row === undefined) return;
@@ -79,7 +79,7 @@ export function shareOwned(table: OwnedTable, entry: Entry, sharing: Sharing): v
   table.update(ownedKey(row), sharing);
 }
 
-/** What is shared belongs to its app: administrators and power users change it. */
+/** The ACL of an object; shared ones are writable by admin and power. */
 export function aclOf({ app, owner, sharing }: Ownership): Acl {
   return {
     app,
@@ -91,7 +91,7 @@ export function aclOf({ app, owner, sharing }: Ownership): Acl {
   };
 }
 
-/** The address of the entry. @param path of the collection, below `/services` */
+/** The address of an entry. @param path of the collection, below `/services` */
 export function addressOf({ owner, app }: Ownership, path: string, name: string): string {
   return `/servicesNS/${segmentOf(owner)}/${segmentOf(app)}${path}/${segmentOf(name)}`;
 }

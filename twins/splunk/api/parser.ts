@@ -1,4 +1,4 @@
-/** Reads a search without running it. */
+/** Parses a search without running it. */
 import { eventCommands } from "../jobs/compile-search.ts";
 import type { Content } from "../output/entry.ts";
 import { DECLARATION, xmlAttribute, xmlText } from "../output/xml.ts";
@@ -17,8 +17,8 @@ const streamTypes: Record<ParsedCommand["kind"], string> = {
   generating: "SP_REPORT",
 };
 
-/** What the indexers would do ahead of the command. */
-function ahead({ name, rawArgs }: ParsedCommand): string {
+/** The command's part that runs on the indexers. */
+function preStreamingOperation({ name, rawArgs }: ParsedCommand): string {
   switch (name) {
     case "stats":
     case "chart":
@@ -33,15 +33,15 @@ function ahead({ name, rawArgs }: ParsedCommand): string {
   }
 }
 
-function described(command: ParsedCommand): Record<string, Content> {
+function describeCommand(command: ParsedCommand): Record<string, Content> {
   const { name, kind, rawArgs, args } = command;
   const isGenerating = kind === "generating" || name === "search";
-  const preStreamingOp = ahead(command);
+  const preStreamingOp = preStreamingOperation(command);
   return {
     command: name,
     rawargs: rawArgs,
     pipeline: kind === "generating" ? "streaming" : kind,
-    args: plain(args, rawArgs),
+    args: toContent(args, rawArgs),
     isGenerating: isGenerating && name !== "search",
     streamType: streamTypes[kind],
     isStreamingOpRequired: preStreamingOp !== "",
@@ -49,8 +49,8 @@ function described(command: ParsedCommand): Record<string, Content> {
   };
 }
 
-/** The command's part of the syntax tree; what JSON cannot say is left out. */
-function plain(args: unknown, rawArgs: string): Content {
+/** The command's arguments as JSON, without functions. */
+function toContent(args: unknown, rawArgs: string): Content {
   if (args === undefined || args === null) return rawArgs;
   const text = JSON.stringify(args, (_key, value: unknown) => {
     if (typeof value === "bigint") return value.toString();
@@ -61,7 +61,7 @@ function plain(args: unknown, rawArgs: string): Content {
   return text === undefined ? rawArgs : JSON.parse(text);
 }
 
-function parsed(call: Call): Record<string, Content> {
+function parseCall(call: Call): Record<string, Content> {
   const query = call.arguments.text("q");
   if (query === undefined || query.trim() === "") throw fatal(400, "Invalid query.");
   const pipeline = parseSearch(query, knowledgeOf(call));
@@ -80,7 +80,7 @@ function parsed(call: Call): Record<string, Content> {
     reportsSearch: text(commands.slice(onEvents)),
     isStreamingSearch: isStreaming,
     canSummarize: commands[onEvents]?.name === "stats",
-    commands: commands.map(described),
+    commands: commands.map(describeCommand),
   };
 }
 
@@ -101,7 +101,7 @@ function parserXml(members: Record<string, Content>): string {
   return `${DECLARATION}\n<response>\n${body.join("")}</response>\n`;
 }
 
-/** A name that cannot be that of an element stands in an attribute. */
+/** Tags for a name; one that is invalid for an element becomes an attribute. */
 function tags(name: string): { open: string; close: string } {
   if (/^[A-Za-z_][\w.-]*$/.test(name)) return { open: `<${name}>`, close: `</${name}>` };
   return { open: `<item name="${xmlAttribute(name)}">`, close: "</item>" };
@@ -116,7 +116,7 @@ export const parserOperations = route({
   modes: ["xml", "json"],
   summary: "Read a search, and say how it would run.",
   handle(call) {
-    const members = parsed(call);
+    const members = parseCall(call);
     if (call.mode === "json") {
       return { status: 200, headers: { "content-type": JSON_TYPE }, body: JSON.stringify(members) };
     }

@@ -1,7 +1,7 @@
-/** Configuration as files, stanzas and keys, one below the other: `properties`. */
+/** Configuration as a tree of files, stanzas and keys: `properties`. */
 import { ownValue } from "@offhook/platform/base/lookup-table";
 import type { Entry } from "../output/entry.ts";
-import { confFileNames, createConfFile, DEFAULT_STANZA, elsewhere } from "../world/conf-files.ts";
+import { confFileNames, createConfFile, DEFAULT_STANZA, ownRoutes } from "../world/conf-files.ts";
 import { systemAcl } from "./acl.ts";
 import { appOf, type Call } from "./call.ts";
 import { feedOf } from "./collection.ts";
@@ -16,7 +16,7 @@ import { type RouteDeclaration, route } from "./route.ts";
 const PATH = "/properties";
 const fileName = /^[\w-]+$/;
 
-/** Names, and with each what it holds, as a feed. */
+/** Responds with names and their texts as a feed. */
 function listing(call: Call, title: string, path: string, items: readonly (readonly [string, string])[]) {
   const entries = items.map(
     ([name, text]): Entry => ({
@@ -46,14 +46,14 @@ function stanzaOf(call: Call) {
   return { stanzas, stanza };
 }
 
-/** @throws RestError 404, or 403 for who may not change it */
-function changedStanza(call: Call) {
+/** Finds a stanza to change. @throws RestError 404, 403 */
+function findWritableStanza(call: Call) {
   const found = stanzaOf(call);
   checkStanza(call, named(call).file, found.stanza);
   return found;
 }
 
-function modified(call: Call, count: number) {
+function modifiedResponse(call: Call, count: number) {
   const text = `Successfully modified ${count} key${count === 1 ? "" : "s"}`;
   return messagesResponse(200, [{ type: "INFO", text }], call.mode);
 }
@@ -90,7 +90,7 @@ export const propertyOperations = [
       const file = call.arguments.text("__conf");
       if (file === undefined) throw missing("__conf");
       if (!fileName.test(file)) throw refused(400, `Invalid value "${file}" for argument "__conf".`);
-      if (elsewhere[file] === undefined && !confFileNames(call.twin.tables).includes(file)) {
+      if (ownRoutes[file] === undefined && !confFileNames(call.twin.tables).includes(file)) {
         checkStanza(call, file, DEFAULT_STANZA);
         createConfFile(call.twin.tables, file, appOf(call));
       }
@@ -146,17 +146,17 @@ export const propertyOperations = [
     path: `${PATH}/:file/:stanza`,
     summary: "Change settings of a stanza.",
     handle(call) {
-      const { stanzas, stanza } = changedStanza(call);
+      const { stanzas, stanza } = findWritableStanza(call);
       const settings = givenSettings(call);
       stanzas.write(stanza, settings);
-      return modified(call, Object.keys(settings).length);
+      return modifiedResponse(call, Object.keys(settings).length);
     },
   }),
   ...route({
     ...reading,
     id: "property.get",
     path: `${PATH}/:file/:stanza/:key`,
-    // Whether it is a password, the name in the path says: bodies are masked by the names in themselves.
+    // The name of the setting is in the path, so the journal cannot tell from the body whether it is a secret.
     secretBody: true,
     summary: "Say what a setting is.",
     handle(call) {
@@ -172,11 +172,11 @@ export const propertyOperations = [
     secretBody: true,
     summary: "Change a setting.",
     handle(call) {
-      const { stanzas, stanza } = changedStanza(call);
+      const { stanzas, stanza } = findWritableStanza(call);
       const value = call.arguments.get("value");
       if (value === undefined) throw missing("value");
       stanzas.write(stanza, { [named(call).key]: value });
-      return modified(call, 1);
+      return modifiedResponse(call, 1);
     },
   }),
 ];

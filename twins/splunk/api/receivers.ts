@@ -1,4 +1,4 @@
-/** Events that are sent to the management API as plain text: `receivers/simple` and `receivers/stream`. */
+/** Receives events as plain text on the management API: `receivers/simple` and `receivers/stream`. */
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import { textEvents } from "../collector/batch.ts";
 import { writableIndexes } from "../collector/operations.ts";
@@ -7,13 +7,13 @@ import { zoneOf } from "../spl/time/zone-of.ts";
 import type { Call } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { RestError, refused } from "./rest-error.ts";
-import { insufficient, may } from "./rights.ts";
+import { insufficientPermission, may } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
-/** Of a text from which splunkd learns no source type. */
+/** Source type of a text that splunkd cannot classify. */
 const UNKNOWN_SOURCETYPE = "unknown-too_small";
 
-/** What was taken, and what it was taken as. */
+/** The stored text, as the response describes it. */
 interface Received {
   index: string;
   bytes: number;
@@ -22,7 +22,7 @@ interface Received {
   sourcetype: string;
 }
 
-async function receive(call: Call, usualSource: string): Promise<Received> {
+async function receive(call: Call, defaultSource: string): Promise<Received> {
   const { request, twin, arguments: given } = call;
   const index = given.text("index") ?? "default";
   const named = index === "default" ? twin.index : index;
@@ -32,7 +32,7 @@ async function receive(call: Call, usualSource: string): Promise<Received> {
   if (given.text("host_regex") !== undefined) throw refused(400, "host_regex is not served: name the host.");
   const body = request.body.toString("utf8");
   if (body.trim() === "") throw refused(400, "empty body");
-  const source = given.text("source") ?? usualSource;
+  const source = given.text("source") ?? defaultSource;
   const received = {
     index,
     bytes: request.body.length,
@@ -62,9 +62,9 @@ function receivedResponse({ mode }: Call, { index, ...rest }: Received): VendorR
 
 const receiver: Pick<RouteDeclaration, "method" | "rawBody"> = { method: "POST", rawBody: true };
 
-/** Power users may, users may not; the refusal names no capability. @throws RestError 403 */
+/** Admits power users and administrators; the refusal names no capability. @throws RestError 403 */
 function checkReceiving(call: Call): void {
-  if (!may(call, "edit_tcp") && !may(call, "edit_log_alert_event")) throw insufficient();
+  if (!may(call, "edit_tcp") && !may(call, "edit_log_alert_event")) throw insufficientPermission();
 }
 
 export const receiverOperations = [

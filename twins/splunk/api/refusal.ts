@@ -1,4 +1,4 @@
-/** What the platform refuses, in splunkd's words. */
+/** Words the platform's refusals like splunkd. */
 import { STATUS_CODES } from "node:http";
 import type { PlatformRefusal, RefusedRequest, VendorResponse } from "@offhook/platform/http/operation";
 import { codeResponse, faultResponse, notFoundResponse } from "../collector/codes.ts";
@@ -9,12 +9,12 @@ import type { OutputMode } from "./output-mode.ts";
 import type { RestMessage } from "./rest-error.ts";
 import { commonHeaders } from "./route.ts";
 
-/** As JSON for who asks for JSON, in the address or in the body. */
+/** The response to a request that the platform refuses. */
 export function refusal(refusal: PlatformRefusal, request?: RefusedRequest): VendorResponse {
   return collectorRefusal(refusal) ?? splunkdRefusal(refusal, refusalMode(request));
 }
 
-/** The event collector speaks JSON, whatever happens. */
+/** The refusal of a collector request, always in JSON; `undefined` for other requests. */
 function collectorRefusal(refused: PlatformRefusal): VendorResponse | undefined {
   switch (refused.kind) {
     case "unknown-path": {
@@ -46,7 +46,7 @@ function isCollector(operation: string | undefined): boolean {
 }
 
 function splunkdRefusal(refusal: PlatformRefusal, mode: OutputMode): VendorResponse {
-  const { status, message, headers = {} } = worded(refusal);
+  const { status, message, headers = {} } = wordRefusal(refusal);
   const response = messagesResponse(status, [message], mode);
   return { ...response, headers: { ...commonHeaders, ...response.headers, ...headers } };
 }
@@ -57,7 +57,7 @@ interface Worded {
   headers?: Record<string, string>;
 }
 
-function worded(refused: PlatformRefusal): Worded {
+function wordRefusal(refused: PlatformRefusal): Worded {
   switch (refused.kind) {
     case "unknown-path":
       return unknownPath(refused.method, refused.path, refused.allowed);
@@ -74,7 +74,7 @@ function worded(refused: PlatformRefusal): Worded {
   }
 }
 
-/** Jobs say it in other words than the rest of the search service, and before that the server itself has its own. */
+/** Words an unknown path or method; jobs, the search service and the server each have their own text. */
 function unknownPath(method: string, path: string, allowed: readonly string[]): Worded {
   const action = /\/(saved\/searches|data\/indexes)\/[^/]+\/([^/]+)$/.exec(path);
   if (method === "DELETE" && action !== null) {
@@ -88,12 +88,12 @@ function unknownPath(method: string, path: string, allowed: readonly string[]): 
     type: method === "PUT" || method === "PATCH" ? "ERROR" : "FATAL",
     text: ofJobs ? "Method Not Allowed" : "The method is not allowed.",
   };
-  // A job's control knows the other methods to refuse them, when it has looked for the job.
+  // A job's control route handles other methods only to look for the job before it refuses them.
   const known = path.endsWith("/control") ? ["POST"] : allowed;
   return { status: 405, message, headers: { allow: known.join(", ") } };
 }
 
-/** Below `search`, it is the search dispatcher that knows nothing of it. */
+/** The message of an unknown path; below `search` it comes from the search dispatcher. */
 function noEndpoint(path: string): RestMessage {
   if (/^\/services(NS\/[^/]+\/[^/]+)?\/search\//.test(path))
     return { type: "FATAL", text: "Unknown endpoint." };

@@ -1,13 +1,13 @@
-/** What is wrong with a request, in splunkd's words. */
+/** Errors of the REST API, with splunkd's messages. */
 
 export interface RestMessage {
   type: "FATAL" | "ERROR" | "WARN" | "INFO" | "DEBUG";
-  /** Few messages have one. */
+  /** Rarely present. */
   code?: string;
   text: string;
 }
 
-/** An answer that is nothing but messages. */
+/** A response that consists of messages. */
 export class RestError extends Error {
   readonly status: number;
   readonly messages: readonly RestMessage[];
@@ -21,19 +21,19 @@ export class RestError extends Error {
   }
 }
 
-/** The search dispatcher's refusals are FATAL. */
+/** A refusal of the search dispatcher. */
 export function fatal(status: number, text: string): RestError {
   return new RestError(status, [{ type: "FATAL", text }]);
 }
 
-/** Everybody else's are ERROR. */
+/** A refusal of any other handler. */
 export function refused(status: number, text: string): RestError {
   return new RestError(status, [{ type: "ERROR", text }]);
 }
 
 export const notFound = (): RestError => refused(404, "Not Found");
 
-/** A request does not say what it has to. */
+/** The error for a missing argument. */
 export function missing(argument: string): RestError {
   return refused(400, `The following required arguments are missing: ${argument}.`);
 }

@@ -1,4 +1,4 @@
-/** The collections of the API as rows, for the command `rest`. */
+/** Collections of the API as rows, for the command `rest`. */
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Content, Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
@@ -32,8 +32,8 @@ const collections: readonly Collection[] = [
 ];
 
 /**
- * @param path of a collection, or of one of its entries; `undefined` when there is none
- * @param user whose search it is: it shows what they may see
+ * Reads a collection or one of its entries; `undefined` for an unknown path.
+ * @param user owner of the search, who limits what is visible
  */
 export async function restRows(twin: LogQueryTwin, path: string, user: string): Promise<Rows | undefined> {
   const [bare = ""] = path.split("?");
@@ -55,7 +55,7 @@ export async function restRows(twin: LogQueryTwin, path: string, user: string): 
   return rowsOf(found.map((entry) => flat(entry, twin)));
 }
 
-/** Whoever writes a search may write the name as it is. */
+/** Whether a path segment names an entry; a search may contain the name unencoded. */
 function isNamed({ name }: Entry, segment: string): boolean {
   if (name === segment) return true;
   try {

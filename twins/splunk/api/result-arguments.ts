@@ -1,24 +1,25 @@
-/** Which part of the results a request asks for, and in which form. */
+/** Reads which part of the results a request asks for, and in which form. */
 import type { ResultsMode } from "../output/write-results.ts";
 import { hasWildcard, isLike } from "../spl/relation/wildcards.ts";
 import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
 
-/** `maxresultrows`: no answer has more rows. */
+/** Maximum of rows in a response: `maxresultrows`. */
 export const MAX_ROWS = 50_000;
 
 export interface ResultArguments {
   readonly mode: ResultsMode | "atom";
-  /** 0: as many as there are. */
+  /** 0: all. */
   readonly count: number;
   /** Below 0: counted from the end. */
   readonly offset: number;
-  readonly keeps: ((name: string) => boolean) | undefined;
+  /** Whether to show a field; absent: all are shown. */
+  readonly showsField: ((name: string) => boolean) | undefined;
   /** A search over the results. */
   readonly search: string | undefined;
   readonly summary: boolean;
   readonly segmentation: string;
-  /** Lines of an event that are shown; 0: all. */
+  /** Maximum of lines of an event; 0: all. */
   readonly maxLines: number;
   readonly truncation: "abstract" | "truncate";
   readonly timeFormat: string | undefined;
@@ -35,7 +36,7 @@ export function readResultArguments(call: Call): ResultArguments {
     mode: call.mode,
     count: Math.min(given.integer("count", 100), MAX_ROWS),
     offset: given.integer("offset", 0, -Number.MAX_SAFE_INTEGER),
-    keeps: keeperOf([...given.all("f"), ...(given.text("field_list")?.split(/[\s,]+/) ?? [])]),
+    showsField: fieldFilter([...given.all("f"), ...(given.text("field_list")?.split(/[\s,]+/) ?? [])]),
     search: given.text("search"),
     summary: given.flag("add_summary_to_metadata", false),
     segmentation: given.text("segmentation") ?? "none",
@@ -45,7 +46,7 @@ export function readResultArguments(call: Call): ResultArguments {
   };
 }
 
-function keeperOf(names: readonly string[]): ((name: string) => boolean) | undefined {
+function fieldFilter(names: readonly string[]): ((name: string) => boolean) | undefined {
   const asked = names.filter((name) => name !== "");
   if (asked.length === 0) return undefined;
   const exact = new Set(asked);
@@ -53,7 +54,7 @@ function keeperOf(names: readonly string[]): ((name: string) => boolean) | undef
   return (name) => exact.has(name) || patterns.some((pattern) => isLike(name, pattern));
 }
 
-/** Where the page begins, which may be behind the last row, and where it ends. */
+/** Bounds of the page; it may begin behind the last row. */
 export function pageBounds({ count, offset }: ResultArguments, total: number): { from: number; to: number } {
   const from = offset < 0 ? Math.max(0, total + offset) : offset;
   const to = Math.max(from, Math.min(total, from + (count === 0 ? MAX_ROWS : count)));

@@ -9,11 +9,11 @@ import type { Rows } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { Call } from "./call.ts";
 import { pageBounds, type ResultArguments } from "./result-arguments.ts";
-import { timeWriter } from "./time-format.ts";
+import { timeFormatter } from "./time-format.ts";
 
 export interface Found extends Results {
   readonly preview: boolean;
-  /** When the rows are those of the page alone: the number of the first among all. */
+  /** Index of the first row among all; set when `rows` is the page only. */
   readonly firstRow?: number;
 }
 
@@ -33,22 +33,22 @@ export async function resultPage(
   const isPage = found.firstRow !== undefined && search === undefined;
   const { from, to } = isPage ? { from: found.firstRow ?? 0, to: total } : pageBounds(wanted, total);
   const page = isPage ? rows.rows : rows.rows.slice(from, to);
-  const time = timeWriter(wanted.timeFormat, call.twin.timeZone);
+  const time = timeFormatter(wanted.timeFormat, call.twin.timeZone);
   const fields = toColumns(rows.fields, { time, maxLines: wanted.maxLines });
   const columns = total === 0 ? [] : withInternals(fields, rows, found.isEvents, pipeline);
-  const kept = orderColumns(columns, pipeline).filter(({ name }) => wanted.keeps?.(name) ?? true);
+  const kept = orderColumns(columns, pipeline).filter(({ name }) => wanted.showsField?.(name) ?? true);
   const last = pipeline.commands.at(-1)?.name;
   return {
     preview: found.preview,
     offset: from,
-    columns: await described(kept, page, from, wanted.summary, last === "top" || last === "rare"),
+    columns: await addMetadata(kept, page, from, wanted.summary, last === "top" || last === "rare"),
     rows: page,
     messages: job.notes.messages,
     ...(search === undefined ? {} : { postProcessCount: total }),
   };
 }
 
-/** Event rows with what splunkd says of where an event is kept; nothing is added to rows that a command has put together. */
+/** Adds splunkd's internal fields, which locate an event, to rows that are events. */
 function withInternals(
   columns: readonly ResultColumn[],
   { fields }: Rows,
@@ -68,8 +68,8 @@ function withInternals(
   return [...own, ...internals];
 }
 
-/** Columns with what is said of them beside their values. */
-async function described(
+/** Adds metadata to columns. */
+async function addMetadata(
   columns: readonly ResultColumn[],
   rows: readonly Row[],
   offset: number,
@@ -80,28 +80,28 @@ async function described(
   for (const column of columns) {
     const { name } = column;
     const special = isTop && (name === "count" || name === "percent") ? ({ special: name } as const) : {};
-    const summary = withSummary ? { summary: summaryOf(column, rows, offset) } : {};
+    const summary = withSummary ? { summary: summarise(column, rows, offset) } : {};
     all.push({ ...column, ...special, ...summary });
     if (withSummary) await setImmediate();
   }
   return all;
 }
 
-/** What `add_summary_to_metadata` says of a field. */
-function summaryOf(column: ResultColumn, rows: readonly Row[], offset: number): Record<string, string> {
+/** Computes the summary of a field for `add_summary_to_metadata`. */
+function summarise(column: ResultColumn, rows: readonly Row[], offset: number): Record<string, string> {
   const values = rows.flatMap((row, index) => column.display(row, offset + index) ?? []);
   const numbers = values.filter((value) => value.trim() !== "").map(Number);
   const numeric = numbers.filter((number) => !Number.isNaN(number));
-  const figures: Record<string, number> = {
+  const statistics: Record<string, number> = {
     count: values.length,
     distinct_count: new Set(values).size,
     numeric_count: numeric.length,
   };
   if (numeric.length > 0 && numeric.length === values.length) {
     const sum = numeric.reduce((total, number) => total + number, 0);
-    figures.min = numeric.reduce((a, b) => Math.min(a, b));
-    figures.max = numeric.reduce((a, b) => Math.max(a, b));
-    figures.mean = sum / numeric.length;
+    statistics.min = numeric.reduce((a, b) => Math.min(a, b));
+    statistics.max = numeric.reduce((a, b) => Math.max(a, b));
+    statistics.mean = sum / numeric.length;
   }
-  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, String(value)]));
+  return Object.fromEntries(Object.entries(statistics).map(([name, value]) => [name, String(value)]));
 }

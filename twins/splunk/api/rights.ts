@@ -1,40 +1,20 @@
-/** What who asks may do: capabilities of roles, and the rights that things give to people. */
+/** Authorization: capabilities of the caller's roles, and the ACLs of objects. */
 import type { Acl } from "../output/entry.ts";
-import { type Rights, type RoleRow, rightsOf } from "../world/roles.ts";
-import type { UserRow } from "../world/tables.ts";
+import type { Rights } from "../world/roles.ts";
 import { userOf, type Viewer } from "./call.ts";
 import { RestError, refused } from "./rest-error.ts";
 
-/** The capability that goes past all rights of things. */
-const EVERYTHING = "admin_all_objects";
+/** The capability that overrides all ACLs. */
+const ALL_OBJECTS = "admin_all_objects";
 
-/** What accounts may do, by the rows of roles that it came from. */
-const known = new WeakMap<UserRow, { rights: Rights; from: ReadonlyMap<string, RoleRow | undefined> }>();
-
-/** What an account may do. */
-export function rightsOfUser({ twin }: Viewer, user: UserRow): Rights {
-  const roles = twin.tables.table("roles");
-  const before = known.get(user);
-  if (before !== undefined && [...before.from].every(([name, row]) => roles.get(name) === row)) {
-    return before.rights;
-  }
-  const from = new Map<string, RoleRow | undefined>();
-  const rights = rightsOf(user.roles, (name) => {
-    const row = roles.get(name);
-    from.set(name, row);
-    return row;
-  });
-  known.set(user, { rights, from });
-  return rights;
+/** The rights of the caller. */
+export function rightsOf(viewer: Viewer): Rights {
+  return viewer.twin.rights.of(userOf(viewer));
 }
 
-/** What who asks may do. */
-export function rights(viewer: Viewer): Rights {
-  return rightsOfUser(viewer, userOf(viewer));
-}
-
+/** Whether the caller has a capability. */
 export function may(viewer: Viewer, capability: string): boolean {
-  return rights(viewer).capabilities.has(capability);
+  return rightsOf(viewer).capabilities.has(capability);
 }
 
 /** @throws RestError 403 */
@@ -45,19 +25,19 @@ export function checkCapability(viewer: Viewer, capability: string): void {
   throw refused(403, text);
 }
 
-/** Whoever is no administrator works in no namespace of somebody else. @throws RestError 403 */
+/** Checks that only an administrator uses the namespace of another account. @throws RestError 403 */
 export function checkNamespace(viewer: Viewer): void {
   const { owner } = viewer;
   if (owner === undefined || owner === "-" || owner === "nobody" || owner === userOf(viewer).name) return;
-  if (!may(viewer, EVERYTHING)) throw refused(403, "Action forbidden.");
+  if (!may(viewer, ALL_OBJECTS)) throw refused(403, "Action forbidden.");
 }
 
-/** Whether a thing is for the eyes of who asks: their own, or given to their roles to read. */
+/** Whether the caller may read an object: its own, or one that its roles may read. */
 export function canRead(viewer: Viewer, { owner, read }: Pick<Acl, "owner" | "read">): boolean {
   return isGranted(viewer, owner, read);
 }
 
-/** Whether who asks may change a thing. */
+/** Whether the caller may change an object. */
 export function canWrite(viewer: Viewer, { owner, write }: Pick<Acl, "owner" | "write">): boolean {
   return isGranted(viewer, owner, write);
 }
@@ -65,12 +45,12 @@ export function canWrite(viewer: Viewer, { owner, write }: Pick<Acl, "owner" | "
 function isGranted(viewer: Viewer, owner: string, granted: readonly string[]): boolean {
   const { name } = userOf(viewer);
   if (owner === name) return true;
-  const { roles, capabilities } = rights(viewer);
-  if (capabilities.has(EVERYTHING)) return true;
+  const { roles, capabilities } = rightsOf(viewer);
+  if (capabilities.has(ALL_OBJECTS)) return true;
   return granted.some((one) => one === "*" || one === name || roles.has(one));
 }
 
-/** @param place of the thing in its namespace: `savedsearches/My report`. @throws RestError 403 in splunkd's words */
+/** Checks that the caller may change an object. @param place its path in its namespace: `savedsearches/My report` @throws RestError 403 */
 export function checkWrite(viewer: Viewer, place: string, acl: Acl): void {
   if (canWrite(viewer, acl)) return;
   const { name, roles } = userOf(viewer);
@@ -83,7 +63,7 @@ export function checkWrite(viewer: Viewer, place: string, acl: Acl): void {
   throw refused(403, text);
 }
 
-/** What belongs to somebody else, and is nobody's business. */
-export function insufficient(): RestError {
+/** The error for an object that the caller may not read. */
+export function insufficientPermission(): RestError {
   return new RestError(403, [{ type: "WARN", text: "insufficient permission to access this resource" }]);
 }

@@ -1,21 +1,21 @@
-/** The roles of accounts. */
+/** Roles of accounts. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Content, Entry } from "../output/entry.ts";
 import type { EventAccess } from "../spl/context/event-access.ts";
-import { builtInRoles, indexPattern, type RoleRow, rightsOf, searchOf } from "../world/roles.ts";
+import { builtInRoles, indexPattern, mergeRoles, type RoleRow, searchSettingsOf } from "../world/roles.ts";
 import { filterProblem } from "../world/search-rights.ts";
 import { systemAcl } from "./acl.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Call, Viewer } from "./call.ts";
-import { defined } from "./defined.ts";
 import { segmentOf } from "./name-segment.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import { refused } from "./rest-error.ts";
 
 const roles = ({ twin }: Viewer) => twin.tables.table("roles");
 
-/** What a fresh role of 10.4.2 has beside what is told of it here; none of it narrows anything. */
+/** Further settings of a fresh role in version 10.4.2, without effect in the twin. */
 const unlimited = lookupTable<Content>({
   cumulativeRTSrchJobsQuota: 0,
   cumulativeSrchJobsQuota: 0,
@@ -33,7 +33,7 @@ const unlimited = lookupTable<Content>({
   srchFederatedProvidersDefault: ["*"],
 });
 
-/** What roles say of the events that their members find. */
+/** Search settings of a role. */
 function searchContent(
   prefix: string,
   search: Omit<EventAccess, "windowS" | "earliestS">,
@@ -50,7 +50,7 @@ function roleEntry(viewer: Viewer, row: RoleRow): Entry {
   const { twin } = viewer;
   const { name, capabilities, imported_roles, srch_jobs_quota } = row;
   const imports = imported_roles.length > 0;
-  const imported = rightsOf(imported_roles, (role) => roles(viewer).get(role));
+  const imported = mergeRoles(imported_roles, (role) => roles(viewer).get(role));
   return {
     name,
     path: `/services/authorization/roles/${segmentOf(name)}`,
@@ -69,7 +69,7 @@ function roleEntry(viewer: Viewer, row: RoleRow): Entry {
       imported_srchJobsQuota: imports ? imported.srchJobsQuota : 0,
       imported_srchTimeEarliest: imported.search.earliestS ?? -1,
       imported_srchTimeWin: imported.search.windowS ?? -1,
-      ...searchContent("", searchOf(row)),
+      ...searchContent("", searchSettingsOf(row)),
       srchDiskQuota: row.srch_disk_quota,
       srchJobsQuota: srch_jobs_quota,
       srchTimeEarliest: row.srch_time_earliest,
@@ -78,13 +78,13 @@ function roleEntry(viewer: Viewer, row: RoleRow): Entry {
   };
 }
 
-/** What a role is given here. */
+/** Arguments of a role. */
 const changeable = [
   ...["capabilities", "defaultApp", "imported_roles", "srchDiskQuota", "srchFilter", "srchIndexesAllowed"],
   ...["srchIndexesDefault", "srchIndexesDisallowed", "srchJobsQuota", "srchTimeEarliest", "srchTimeWin"],
 ];
 
-/** What a request says of a role, as the row has it. @throws RestError 400 */
+/** The columns that a request changes. @throws RestError 400 */
 function changesOf(call: Call) {
   const given = call.arguments;
   const imported = given.list("imported_roles");
@@ -96,7 +96,7 @@ function changesOf(call: Call) {
   if (filter !== undefined && filterProblem(filter) !== undefined) {
     throw refused(400, `Invalid value "${filter}" for argument "srchFilter".`);
   }
-  return defined({
+  return omitUndefined({
     capabilities: given.list("capabilities"),
     imported_roles: imported,
     srch_jobs_quota: number("srchJobsQuota"),
@@ -110,7 +110,7 @@ function changesOf(call: Call) {
   });
 }
 
-/** One by one, or apart by commas or semicolons. @throws RestError 400 */
+/** Reads repeated, or comma- or semicolon-separated index patterns. @throws RestError 400 */
 function indexesOf(given: Arguments, name: string): string[] | undefined {
   const patterns = given.list(name)?.flatMap((text) => text.split(";").flatMap((one) => one.trim() || []));
   const wrong = patterns?.find((pattern) => !indexPattern.safeParse(pattern).success);
@@ -118,8 +118,8 @@ function indexesOf(given: Arguments, name: string): string[] | undefined {
   return patterns;
 }
 
-/** Whoever has a role that is removed has it no more. */
-function takeFromEverybody(call: Call, name: string): void {
+/** Removes a role from all accounts and from the roles that import it. */
+function revokeEverywhere(call: Call, name: string): void {
   const without = (names: readonly string[]) => names.filter((role) => role !== name);
   const users = call.twin.tables.table("users");
   for (const user of users.all()) {
@@ -153,7 +153,7 @@ export const roleCollection: ObjectDeclaration = {
     roles(call).update(name, changesOf(call));
   },
   remove(call, { name }) {
-    if (!builtInRoles.includes(name)) takeFromEverybody(call, name);
+    if (!builtInRoles.includes(name)) revokeEverywhere(call, name);
     roles(call).remove(name);
   },
 };

@@ -1,4 +1,4 @@
-/** What all routes of the management API have in common: their addresses, who may ask, the form of answers, errors. */
+/** Routes of the management API: addresses, authentication, output mode and errors. */
 import { OutOfMemory, QueryInterrupted, QueueFull, StoreFull } from "@offhook/log-store/store/log-store";
 import { emptyRecord, lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Method, Operation, VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
@@ -15,7 +15,7 @@ import { entryModes, type OutputMode, readOutputMode } from "./output-mode.ts";
 import { fatal, RestError, refused } from "./rest-error.ts";
 import { checkCapability, checkNamespace } from "./rights.ts";
 
-/** splunkd's `maxSockets` sets no limit; a search text of a megabyte is the longest that makes sense. */
+/** The vendor has no limit; 8 MiB is far more than the longest sensible search. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 export interface RouteDeclaration {
@@ -25,20 +25,20 @@ export interface RouteDeclaration {
   path: string;
   v2?: boolean;
   summary: string;
-  /** Whether one has to be logged in; default yes. */
+  /** Whether the route works without authentication; default false. */
   open?: boolean;
-  /** What a role has to be capable of for it: `indexes_edit`. */
+  /** Required capability: `indexes_edit`. */
   capability?: string;
-  /** The body is data, and no form: arguments stand in the address alone. */
+  /** Whether the body is data and not a form: arguments are in the address only. */
   rawBody?: boolean;
-  /** The forms it answers in, the usual one first; default Atom, XML or JSON. */
+  /** Output modes, the default first; absent: Atom, XML and JSON. */
   modes?: readonly [OutputMode, ...OutputMode[]];
-  /** What goes in and out is secret as a whole. */
+  /** Whether the journal masks request and response bodies as a whole. */
   secretBody?: boolean;
   handle(call: Call): VendorResponse | Promise<VendorResponse>;
 }
 
-/** Declares a route at all its addresses. */
+/** Makes the operations of a route, one for each address. */
 export function route(declaration: RouteDeclaration): Operation<LogQueryTwin>[] {
   const { id, method, path, v2 = false, summary, secretBody = false } = declaration;
   const local = v2 ? [path, path.replace(/^\/search\//, "/search/v2/")] : [path];
@@ -64,7 +64,7 @@ async function perform(
   { modes = ["atom", ...entryModes], open = false, rawBody = false, capability, handle }: RouteDeclaration,
 ): Promise<VendorResponse> {
   const notes = emptyRecord<unknown>();
-  const answered = async () => {
+  const respond = async () => {
     try {
       const given = rawBody ? new Arguments(request.query) : readArguments(request);
       const user = open ? undefined : authenticate(request, twin);
@@ -80,7 +80,7 @@ async function perform(
       return { ...response, headers: { ...response.headers, ...headers } };
     }
   };
-  const response = await answered();
+  const response = await respond();
   return {
     ...response,
     headers: { ...commonHeaders, ...response.headers },
@@ -88,16 +88,16 @@ async function perform(
   };
 }
 
-/** What splunkd says when its disk is full, without the name of a partition. */
-const PAUSED =
+/** Splunkd's message about a full disk, without the name of a partition. */
+const DISK_FULL =
   "The index processor has paused data flow. Data writes to the indexes cannot safely proceed. Increase free disk space by removing or relocating data.";
 
-/** @throws the error itself, when it is none that splunkd has words for */
+/** Converts an error to splunkd's response. @throws the error itself when it is unexpected */
 export function asRestError(error: unknown): RestError {
   if (error instanceof RestError) return error;
   if (error instanceof SplError) return fatal(400, error.message);
-  if (error instanceof StoreFull) return refused(503, PAUSED);
-  // What the world does not take is a bad request.
+  if (error instanceof StoreFull) return refused(503, DISK_FULL);
+  // An invalid row is a bad request.
   if (error instanceof WorldRefusal) return refused(400, error.message);
   if (error instanceof QueueFull) {
     return refused(503, `Search not executed: ${error.message}.`);

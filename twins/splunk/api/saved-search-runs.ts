@@ -1,4 +1,4 @@
-/** Running saved searches, and what became of it. */
+/** Runs saved searches, and lists their jobs. */
 import type { Job } from "../jobs/job.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
 import type { Entry } from "../output/entry.ts";
@@ -8,19 +8,19 @@ import type { SavedSearchRow } from "../world/tables.ts";
 import { type Call, userOf } from "./call.ts";
 import { feedOf } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
-import { checkedRange } from "./job-arguments.ts";
+import { toRange } from "./job-arguments.ts";
 import { startedResponse } from "./jobs.ts";
 import { segmentOf } from "./name-segment.ts";
 import { fatal } from "./rest-error.ts";
-import { rights } from "./rights.ts";
+import { rightsOf } from "./rights.ts";
 import { route } from "./route.ts";
-import { checkSettingValues, disabledSearch, findSaved } from "./saved-searches.ts";
+import { checkSettingValues, disabledSearchError, findSaved } from "./saved-searches.ts";
 import { startJob } from "./start-job.ts";
 import { readTime } from "./time-argument.ts";
 
 const PATH = "/saved/searches/:name";
 
-/** What the saved search is run with. @throws RestError 400 */
+/** The job request of a saved search. @throws RestError 400 */
 function requestOf(call: Call, row: SavedSearchRow): JobRequest {
   const { arguments: asked, twin } = call;
   checkSettingValues(call, row.settings);
@@ -33,18 +33,18 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
   return buildSavedRequest(twin, {
     row,
     owner,
-    rights: rights(call),
+    rights: rightsOf(call),
     sidStem: `${owner}__${owner}`,
     atMs: twin.clock.now(),
     nowMs,
     given,
-    request: asked.plain(),
+    request: asked.toObject(),
     range(setting) {
       const time = (name: "earliest_time" | "latest_time") => {
         const text = setting(name);
         return text === undefined ? undefined : readTime(call, name, text, nowMs, setting("time_format"));
       };
-      return checkedRange(time("earliest_time"), time("latest_time"));
+      return toRange(time("earliest_time"), time("latest_time"));
     },
   });
 }
@@ -89,10 +89,10 @@ function historyEntries(call: Call, row: SavedSearchRow): Entry[] {
   });
 }
 
-/** Nobody waits for it: what goes wrong with a condition is said in the log. */
-function fireWhenOver({ twin }: Call, row: SavedSearchRow, job: Job): void {
+/** Fires alerts when the job ends, in the background: the log has any error of the condition. */
+function fireWhenDone({ twin }: Call, row: SavedSearchRow, job: Job): void {
   fireAlerts(twin, row, job).catch((error: unknown) => {
-    twin.log.warn({ err: error, sid: job.sid }, "the alert's condition could not be looked at");
+    twin.log.warn({ err: error, sid: job.sid }, "could not evaluate the alert condition");
   });
 }
 
@@ -105,10 +105,10 @@ export const savedSearchRunOperations = [
     summary: "Run a saved search.",
     handle(call) {
       const row = findSaved(call);
-      if (row.disabled && !call.arguments.flag("force_dispatch", false)) throw disabledSearch(row.name);
-      const triggers = call.arguments.flag("trigger_actions", false);
+      if (row.disabled && !call.arguments.flag("force_dispatch", false)) throw disabledSearchError(row.name);
+      const triggersActions = call.arguments.flag("trigger_actions", false);
       const job = startJob(call, requestOf(call, row));
-      if (triggers) fireWhenOver(call, row, job);
+      if (triggersActions) fireWhenDone(call, row, job);
       return startedResponse(call, job.sid);
     },
   }),

@@ -1,4 +1,4 @@
-/** When saved searches are to run, and whether their alerts are held back. */
+/** Schedule and suppression of saved searches. */
 
 import { nextTimes, parseCron } from "../conf/cron.ts";
 import type { Entry } from "../output/entry.ts";
@@ -27,14 +27,14 @@ function scheduledTimes(call: Call, row: SavedSearchRow): number[] {
   const cron = row.is_scheduled && !row.disabled ? parseCron(row.cron_schedule) : undefined;
   if (cron === undefined) return [];
   const rescheduledMs = row.rescheduled_to === null ? -Infinity : Date.parse(row.rescheduled_to);
-  // Until it has run at the time that it was put to, its schedule waits.
+  // The schedule resumes after the rescheduled run.
   const times = nextTimes(cron, Math.max(fromMs - 1, rescheduledMs), MAX_TIMES, call.twin.timeZone, untilMs);
   const all = rescheduledMs >= fromMs && rescheduledMs < untilMs ? [rescheduledMs, ...times] : times;
   return all.map((timeMs) => Math.floor(timeMs / 1000));
 }
 
-/** Something about a saved search, as the only entry of a feed. */
-function aboutSaved(call: Call, row: SavedSearchRow, content: Entry["content"]) {
+/** Responds with a feed whose only entry has the given content. */
+function contentResponse(call: Call, row: SavedSearchRow, content: Entry["content"]) {
   const entry: Entry = {
     name: row.name,
     path: savedPath(row),
@@ -47,15 +47,15 @@ function aboutSaved(call: Call, row: SavedSearchRow, content: Entry["content"]) 
   return singleResponse(call, entry, "savedsearch", "/saved/searches", {});
 }
 
-/** By what alerts are held back: the values of fields, where they are by those. */
+/** The suppression key in a call. */
 const keyOf = (call: Call) => call.arguments.get("key") ?? WHOLE_SEARCH;
 
-function suppression(call: Call, row: SavedSearchRow) {
+function suppressionResponse(call: Call, row: SavedSearchRow) {
   const key = keyOf(call);
   const nowMs = call.twin.clock.now();
   const untilMs = suppressedUntilMs(row, key, nowMs);
-  return aboutSaved(call, row, {
-    // Clients read it as the seconds that are left.
+  return contentResponse(call, row, {
+    // Seconds left, as clients read it.
     expiration: String(untilMs === undefined ? 0 : Math.ceil((untilMs - nowMs) / 1000)),
     suppressed: untilMs === undefined ? "0" : "1",
     suppressionKey: key,
@@ -74,7 +74,7 @@ function update({ twin }: Call, row: SavedSearchRow, changes: Partial<SavedSearc
   return changed;
 }
 
-/** A moment that something is put to. @throws RestError 400 */
+/** Reads the time of a rescheduled run. @throws RestError 400 */
 function scheduleTime(call: Call): number {
   const text = call.arguments.text("schedule_time");
   if (text === undefined) return call.twin.clock.now();
@@ -93,7 +93,7 @@ export const savedSearchScheduleOperations = [
     summary: "Say when a saved search is to run.",
     handle(call) {
       const row = findSaved(call);
-      return aboutSaved(call, row, { ...settingsOf(row), scheduled_times: scheduledTimes(call, row) });
+      return contentResponse(call, row, { ...settingsOf(row), scheduled_times: scheduledTimes(call, row) });
     },
   }),
   ...route({
@@ -114,7 +114,7 @@ export const savedSearchScheduleOperations = [
     method: "GET",
     path: `${PATH}/suppress`,
     summary: "Say whether the alerts of a saved search are held back.",
-    handle: (call) => suppression(call, findSaved(call)),
+    handle: (call) => suppressionResponse(call, findSaved(call)),
   }),
   ...route({
     id: "saved_search.suppress",
@@ -126,7 +126,7 @@ export const savedSearchScheduleOperations = [
       const seconds = call.arguments.integer("expiration", 0);
       const until = new Date(call.twin.clock.now() + seconds * 1000).toISOString();
       const suppressed_until = { ...row.suppressed_until, [keyOf(call)]: until };
-      return suppression(call, update(call, row, { suppressed_until }));
+      return suppressionResponse(call, update(call, row, { suppressed_until }));
     },
   }),
   ...route({

@@ -1,4 +1,4 @@
-/** Saved searches: listing, making, changing and removing them. */
+/** Saved searches: list, create, change and remove them. */
 
 import { actionDefaults } from "../conf/action-defaults.ts";
 import { settingProblem } from "../conf/check-saved-search.ts";
@@ -14,10 +14,10 @@ import { withImplicitSearch } from "../spl/syntax/text.ts";
 import { ownedKey } from "../world/ownership.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { type Call, knowledgeOf, type Viewer } from "./call.ts";
-import { type Collection, feedOf, listed, singleResponse } from "./collection.ts";
-import { defined } from "./defined.ts";
+import { type Collection, feedOf, singleResponse, toListEntry } from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
-import { aclOf, addressOf, inNamespace, newOwnership } from "./ownership.ts";
+import { omitUndefined } from "./omit-undefined.ts";
+import { aclOf, addressOf, newOwnership, visibleRows } from "./ownership.ts";
 import { type RestError, refused } from "./rest-error.ts";
 import { checkCapability, checkWrite } from "./rights.ts";
 import { route } from "./route.ts";
@@ -26,23 +26,23 @@ const PATH = "/saved/searches";
 const TITLE = "savedsearch";
 const links = { create: "_new", _reload: "_reload", _acl: "_acl" };
 const MAX_CHARACTERS = 1_000_000;
-/** Arguments that say how to answer, and nothing of the saved search. */
-const answering = ["name", "output_mode", "count", "offset", "listDefaultActionArgs"];
+/** Arguments of the response, not settings of the saved search. */
+const responseArguments = ["name", "output_mode", "count", "offset", "listDefaultActionArgs"];
 
 /** The saved searches that the namespace shows. */
-export function visible(viewer: Viewer): SavedSearchRow[] {
-  return inNamespace(viewer, viewer.twin.tables.table("saved_searches").all());
+export function visibleSearches(viewer: Viewer): SavedSearchRow[] {
+  return visibleRows(viewer, viewer.twin.tables.table("saved_searches").all());
 }
 
 /** @throws RestError 404 */
 export function findSaved(call: Call): SavedSearchRow {
   const { name = "" } = call.params;
-  const row = visible(call).find((one) => one.name === name);
+  const row = visibleSearches(call).find((one) => one.name === name);
   if (row === undefined) throw refused(404, `Could not find object id=${name}`);
   return row;
 }
 
-/** As `findSaved`, of one that is to be changed. @throws RestError 404, 403 */
+/** Finds a saved search that the caller may change. @throws RestError 404, 403 */
 export function findWritable(call: Call): SavedSearchRow {
   const row = findSaved(call);
   checkWrite(call, `savedsearches/${row.name}`, aclOf(row));
@@ -51,8 +51,8 @@ export function findWritable(call: Call): SavedSearchRow {
 
 export const savedPath = (row: SavedSearchRow): string => addressOf(row, PATH, row.name);
 
-/** @param withActions whether the settings of all actions are shown, and not of those alone that it has settings of */
-function entryOf(row: SavedSearchRow, viewer: Viewer, withActions = false): Entry {
+/** @param actionSettings shows all settings of alert actions, or only those that are set */
+function entryOf(row: SavedSearchRow, viewer: Viewer, actionSettings: "all" | "given" = "given"): Entry {
   const { timeZone, clock } = viewer.twin;
   const next = nextRunMs(row, clock.now(), timeZone);
   const alerts = firedAlerts(viewer.twin, row).length;
@@ -91,7 +91,10 @@ function entryOf(row: SavedSearchRow, viewer: Viewer, withActions = false): Entr
       wildcard: ["action\\..*", "args\\..*", "dispatch\\..*", "display\\..*"],
     },
     content: {
-      ...settingsOf(row, withActions ? { ...actionDefaults, ...savedSearchDefaults } : savedSearchDefaults),
+      ...settingsOf(
+        row,
+        actionSettings === "all" ? { ...actionDefaults, ...savedSearchDefaults } : savedSearchDefaults,
+      ),
       ...(alerts > 0 && { triggered_alert_count: alerts }),
       next_scheduled_time:
         next === undefined
@@ -99,7 +102,7 @@ function entryOf(row: SavedSearchRow, viewer: Viewer, withActions = false): Entr
           : isoSecond(next, timeZone)
               .replace("T", " ")
               .replace(/\+00:00$/, " UTC"),
-      // What stands before the first command's name is not said.
+      // The vendor leaves out what precedes the first command.
       qualifiedSearch: withImplicitSearch(row.search).replace(/^\s*\|/, ""),
     },
   };
@@ -108,20 +111,21 @@ function entryOf(row: SavedSearchRow, viewer: Viewer, withActions = false): Entr
 export const savedSearchCollection: Collection = {
   title: TITLE,
   path: PATH,
-  entries: (viewer) => visible(viewer).map((row) => entryOf(row, viewer)),
+  entries: (viewer) => visibleSearches(viewer).map((row) => entryOf(row, viewer)),
 };
 
 export function savedResponse(call: Call, row: SavedSearchRow, status = 200) {
-  return singleResponse(call, entryOf(row, call, asksForActions(call)), TITLE, PATH, links, status);
+  return singleResponse(call, entryOf(row, call, actionSettingsOf(call)), TITLE, PATH, links, status);
 }
 
-/** Whether nobody that it could run for has it any more. */
+/** Whether the owner's account was removed, so that the search cannot run on schedule. */
 const isOrphan = ({ owner }: SavedSearchRow, { twin }: Viewer) =>
   owner !== "nobody" && twin.tables.table("users").get(owner) === undefined;
 
-const asksForActions = (call: Call) => call.arguments.flag("listDefaultActionArgs", false);
+const actionSettingsOf = (call: Call) =>
+  call.arguments.flag("listDefaultActionArgs", false) ? "all" : "given";
 
-/** @throws RestError 400 for an argument that is given and is no value of its setting */
+/** Checks the values of settings in a request. @throws RestError 400 */
 export function checkSettingValues(call: Call, others: Readonly<Record<string, string>> = {}): void {
   const given = call.arguments;
   const values = Object.fromEntries(given.names().map((name) => [name, given.get(name) ?? ""]));
@@ -129,11 +133,11 @@ export function checkSettingValues(call: Call, others: Readonly<Record<string, s
   if (problem !== undefined) throw refused(400, problem);
 }
 
-/** What a request changes of a row. @throws RestError 400 */
+/** The columns that a request changes. @throws RestError 400 */
 function changesOf(call: Call, row: { search: string; settings: Record<string, string> }) {
   const given = call.arguments;
   const settings = { ...row.settings };
-  const names = given.names().filter((name) => !answering.includes(name));
+  const names = given.names().filter((name) => !responseArguments.includes(name));
   const unknown = names.find((name) => !isSetting(name));
   if (unknown !== undefined) throw refused(400, `Argument "${unknown}" is not supported by this handler.`);
   checkSettingValues(call, row.settings);
@@ -148,10 +152,10 @@ function changesOf(call: Call, row: { search: string; settings: Record<string, s
   return {
     search,
     settings,
-    ...defined({
+    ...omitUndefined({
       description: text("description"),
-      disabled: given.givenFlag("disabled"),
-      is_scheduled: given.givenFlag("is_scheduled"),
+      disabled: given.optionalFlag("disabled"),
+      is_scheduled: given.optionalFlag("is_scheduled"),
       cron_schedule: text("cron_schedule"),
       earliest_time: text("dispatch.earliest_time"),
       latest_time: text("dispatch.latest_time"),
@@ -171,10 +175,10 @@ export const savedSearchOperations = [
         ...pageArguments,
         ...["earliest_time", "latest_time", "listDefaultActionArgs", "add_orphan_field"],
       ]);
-      const saysOrphans = call.arguments.flag("add_orphan_field", false);
-      const entries = visible(call).map((row): Entry => {
-        const entry = listed(entryOf(row, call, asksForActions(call)));
-        if (!saysOrphans) return entry;
+      const showsOrphans = call.arguments.flag("add_orphan_field", false);
+      const entries = visibleSearches(call).map((row): Entry => {
+        const entry = toListEntry(entryOf(row, call, actionSettingsOf(call)));
+        if (!showsOrphans) return entry;
         return { ...entry, content: { ...entry.content, orphan: isOrphan(row, call) } };
       });
       return feedResponse(call, { ...feedOf(call, TITLE, PATH, links), ...pageOf(call, entries) });
@@ -244,7 +248,7 @@ export const savedSearchOperations = [
       for (const alert of tables.table("fired_alerts").all()) {
         if (isAlertOf(row, alert)) tables.table("fired_alerts").remove(alert.name);
       }
-      const paging = { total: visible(call).length, perPage: 30, offset: 0 };
+      const paging = { total: visibleSearches(call).length, perPage: 30, offset: 0 };
       return feedResponse(call, { ...feedOf(call, TITLE, PATH, links), entries: [], paging });
     },
   }),
@@ -263,7 +267,7 @@ export const savedSearchOperations = [
   ),
 ];
 
-/** The refusal of what a saved search that is disabled is asked for. */
-export function disabledSearch(name: string): RestError {
+/** The error for running a disabled saved search. */
+export function disabledSearchError(name: string): RestError {
   return refused(400, `Search not executed: the saved search '${name}' is disabled.`);
 }

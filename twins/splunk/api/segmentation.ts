@@ -4,9 +4,9 @@ import { xmlText } from "../output/xml.ts";
 import { invalidArgument } from "./arguments.ts";
 
 const kinds = ["none", "raw", "inner", "outer", "full"];
-/** Characters that major segments end at. */
+/** Characters between major segments. */
 const MAJOR = /[\s[\]<>(){}|!;,'"*\n\r\t&?+]+/;
-/** Characters that minor segments end at, within a major one. */
+/** Characters between minor segments within a major one. */
 const MINOR = /[/:=@.\-$#%\\_]/;
 
 /** @throws RestError 400 */
@@ -16,23 +16,23 @@ export function markupOf(segmentation: string): RawMarkup {
   }
   if (segmentation === "none" || segmentation === "raw") return xmlText;
   const minor = (text: string) =>
-    split(text, MINOR).map(([part, isSegment]) => (isSegment ? marked(xmlText(part)) : xmlText(part)));
+    split(text, MINOR).map(([part, isSegment]) => (isSegment ? mark(xmlText(part)) : xmlText(part)));
   return (raw) =>
     split(raw, MAJOR)
       .map(([part, isSegment]) => {
         if (!isSegment) return xmlText(part);
-        if (segmentation === "outer") return marked(xmlText(part));
+        if (segmentation === "outer") return mark(xmlText(part));
         const inner = minor(part).join("");
-        return segmentation === "full" && MINOR.test(part) ? marked(inner) : inner;
+        return segmentation === "full" && MINOR.test(part) ? mark(inner) : inner;
       })
       .join("");
 }
 
-function marked(xml: string): string {
+function mark(xml: string): string {
   return `<sg>${xml}</sg>`;
 }
 
-/** The text in parts: segments, and what is between them. */
+/** Splits a text into segments and the separators between them. */
 function split(text: string, breaker: RegExp): [part: string, isSegment: boolean][] {
   const parts: [string, boolean][] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** What the instance says of itself. */
+/** Information about the instance, and its restart. */
 import { arch, cpus, release, totalmem, type } from "node:os";
 import type { Content, Entry } from "../output/entry.ts";
 import { BUILD, SERVER_GUID, SERVER_NAME, VERSION } from "../product.ts";
@@ -63,14 +63,14 @@ function infoEntry(viewer: Viewer): Entry {
   };
 }
 
-/** What the instance says of itself, as a collection of one. */
+/** The server info as a collection of one. */
 export const infoCollection: Collection = {
   title: "server-info",
   path: "/server/info",
   entries: (viewer) => [infoEntry(viewer)],
 };
 
-/** What a restart ends: sessions, searches at work, and messages. Tokens, results and all objects outlive it. */
+/** Ends sessions, running searches and messages, as a restart does. Tokens, results and objects remain. */
 function restart({ twin }: Call): void {
   const { tables, jobs, clock } = twin;
   for (const { sid, state } of tables.table("jobs").all()) {

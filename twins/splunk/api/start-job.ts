@@ -5,31 +5,31 @@ import type { JobRequest } from "../jobs/job-request.ts";
 import type { Call } from "./call.ts";
 import { RestError } from "./rest-error.ts";
 
-/** One that its client waits for is not queued behind others of its owner. @throws RestError 503 */
+/** Starts a job that its client waits for: refused instead of queued at the owner's quota. @throws RestError 503 */
 export function startJobNow(call: Call, request: JobRequest): Job {
   const { owner, quota } = request;
   const running = call.twin.jobs.countRunning(owner);
   if (quota > 0 && running >= quota) {
     const what = "for this user based on their role quota";
-    throw notExecuted(what, "user_instance-wide", running, quota);
+    throw concurrencyError(what, "user_instance-wide", running, quota);
   }
   return startJob(call, request);
 }
 
-/** @throws RestError 503 when too many wait already */
+/** Starts a job. @throws RestError 503 when too many jobs are waiting, or the disk quota is used up */
 export function startJob(call: Call, request: JobRequest): Job {
   try {
     const job = call.twin.jobs.start(request);
     call.notes.sid = job.sid;
     return job;
   } catch (error) {
-    if (error instanceof DiskQuotaReached) throw noRoom(request, error);
+    if (error instanceof DiskQuotaReached) throw diskQuotaError(request, error);
     if (!(error instanceof TooManySearches)) throw error;
-    throw notExecuted("on this instance", "instance-wide", MAX_RUNNING, MAX_RUNNING);
+    throw concurrencyError("on this instance", "instance-wide", MAX_RUNNING, MAX_RUNNING);
   }
 }
 
-function noRoom({ owner, diskQuotaMb = 0 }: JobRequest, { usedMb }: DiskQuotaReached): RestError {
+function diskQuotaError({ owner, diskQuotaMb = 0 }: JobRequest, { usedMb }: DiskQuotaReached): RestError {
   const what = `the role-based disk usage quota of search artifacts for user "${owner}" has been reached (usage=${usedMb}MB, quota=${diskQuotaMb}MB)`;
   const remedy =
     "Use the [[/app/search/job_manager|Job Manager]] to delete some of your search artifacts, or ask your Splunk administrator to increase the disk quota of search artifacts for your role in authorize.conf.";
@@ -37,7 +37,7 @@ function noRoom({ owner, diskQuotaMb = 0 }: JobRequest, { usedMb }: DiskQuotaRea
   return new RestError(503, [{ type: "WARN", text }]);
 }
 
-function notExecuted(what: string, context: string, current: number, limit: number): RestError {
+function concurrencyError(what: string, context: string, current: number, limit: number): RestError {
   const reason = `The maximum number of concurrent historical searches ${what} has been reached.`;
   const figures = `concurrency_category="historical", concurrency_context="${context}", current_concurrency=${current}, concurrency_limit=${limit}`;
   return new RestError(503, [{ type: "WARN", text: `Search not executed: ${reason}, ${figures}` }]);

@@ -1,19 +1,19 @@
-/** Passwords that apps keep: shown in clear to who may see them, and to nobody else. */
+/** Passwords of apps, shown in clear text to authorized accounts only. */
 import type { Entry } from "../output/entry.ts";
 import type { StoragePasswordRow } from "../world/conf-tables.ts";
 import { ownedKey } from "../world/ownership.ts";
 import type { Call, Viewer } from "./call.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { aclOf, addressOf, inNamespace, keyOfEntry, newOwnership, shareOwned } from "./ownership.ts";
+import { aclOf, addressOf, keyOfEntry, newOwnership, shareOwned, visibleRows } from "./ownership.ts";
 import { missing, refused } from "./rest-error.ts";
 
 const PATH = "/storage/passwords";
 
 const passwords = ({ twin }: Viewer) => twin.tables.table("storage_passwords");
 
-const escaped = (text: string) => text.replace(/[\\:]/g, (char) => `\\${char}`);
-/** What a password is found by: its realm and its user. */
-const nameOf = (realm: string, username: string) => `${escaped(realm)}:${escaped(username)}:`;
+const escapeColons = (text: string) => text.replace(/[\\:]/g, (char) => `\\${char}`);
+/** The name of a password: realm and user. */
+const nameOf = (realm: string, username: string) => `${escapeColons(realm)}:${escapeColons(username)}:`;
 
 function passwordEntry({ twin }: Viewer, row: StoragePasswordRow): Entry {
   return {
@@ -25,7 +25,7 @@ function passwordEntry({ twin }: Viewer, row: StoragePasswordRow): Entry {
     acl: aclOf(row),
     fields: { optional: ["realm"], required: ["password"], wildcard: [] },
     content: {
-      // A password that came with a snapshot of another process cannot be turned back.
+      // The clear text is unknown when the password came with a snapshot of another process.
       clear_password: twin.secrets.reveal(row.password_sha256) ?? "",
       encr_password: `$7$${Buffer.from(row.password_sha256, "hex").toString("base64")}`,
       password: "********",
@@ -53,7 +53,7 @@ export const storagePasswordCollection: ObjectDeclaration = {
   links: { create: "_new", _reload: "_reload", _acl: "_acl" },
   nameOf: (asked) => (asked.includes(":") ? asked : nameOf("", asked)),
   settings: (name) => name === "password" || name === "realm",
-  entries: (viewer) => inNamespace(viewer, passwords(viewer).all()).map((row) => passwordEntry(viewer, row)),
+  entries: (viewer) => visibleRows(viewer, passwords(viewer).all()).map((row) => passwordEntry(viewer, row)),
   create(call, username) {
     const realm = call.arguments.get("realm") ?? "";
     const name = nameOf(realm, username);

@@ -1,4 +1,4 @@
-/** Times in arguments: seconds since the epoch, ISO 8601, `time_format`, or relative to now. */
+/** Reads times in arguments: seconds since the epoch, ISO 8601, in `time_format`, or relative to now. */
 import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
 import type { Call } from "./call.ts";
 import { fatal } from "./rest-error.ts";
@@ -23,5 +23,5 @@ export function readTime(
   }
 }
 
-/** What splunkd says of a latest time, whether it cannot be read or is too early. */
+/** Splunkd's message about an invalid latest time, and about one that is too early. */
 export const LATEST_NOT_AFTER = "Invalid latest_time: latest_time must be after earliest_time.";

@@ -1,10 +1,10 @@
-/** Says which moments texts mean. */
+/** Resolves time expressions to timestamps. */
 import { DECLARATION, xmlAttribute, xmlText } from "../output/xml.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { fatal } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { readTime } from "./time-argument.ts";
-import { timeWriter } from "./time-format.ts";
+import { timeFormatter } from "./time-format.ts";
 
 export const timeParserOperations = route({
   id: "search.timeparser",
@@ -18,7 +18,7 @@ export const timeParserOperations = route({
     if (texts.length === 0) throw fatal(400, "Missing argument: time.");
     const nowText = call.arguments.text("now");
     const nowMs = nowText === undefined ? call.twin.clock.now() : readTime(call, "now", nowText);
-    const write = timeWriter(call.arguments.text("output_time_format"), call.twin.timeZone);
+    const write = timeFormatter(call.arguments.text("output_time_format"), call.twin.timeZone);
     const times = texts.map((text) => [text, write(readTime(call, "time", text, nowMs) / 1000)] as const);
     if (call.mode === "json") {
       const body = JSON.stringify(Object.fromEntries(times));

@@ -1,4 +1,4 @@
-/** How a search that somebody is typing can go on: what the command of that name finds. */
+/** Suggestions for a search that is being typed, found by the command `typeahead`. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import type { Call } from "./call.ts";
@@ -12,25 +12,25 @@ import { startJob } from "./start-job.ts";
 
 const MAX_SUGGESTIONS = 10_000;
 
-async function typeahead(call: Call) {
+async function suggest(call: Call) {
   const prefix = call.arguments.get("prefix");
   if (prefix === undefined) throw fatal(400, "The prefix parameter is missing.");
   const count = Math.min(call.arguments.integer("count", 50), MAX_SUGGESTIONS);
   const text = prefix.replace(/["\\]/g, (char) => `\\${char}`);
   const job = startJob(call, readJobRequest(call, { search: `| typeahead prefix="${text}" count=${count}` }));
-  const leave = () => call.twin.jobs.remove(job.sid);
-  call.request.signal.addEventListener("abort", leave, { once: true });
+  const cleanUp = () => call.twin.jobs.remove(job.sid);
+  call.request.signal.addEventListener("abort", cleanUp, { once: true });
   try {
     await job.done;
-    if (call.mode === "json" && job.row?.state === "DONE") return suggested(job.rows?.rows ?? []);
+    if (call.mode === "json" && job.row?.state === "DONE") return suggestionsResponse(job.rows?.rows ?? []);
     return job.rows?.rows.length === 0 ? { status: 204 } : await oneshotResponse(call, job, "csv");
   } finally {
-    leave();
+    cleanUp();
   }
 }
 
-/** In JSON numbers and truth values are what they are, and nothing found is a list of nothing. */
-function suggested(rows: readonly ResultValue[][]): VendorResponse {
+/** Responds with suggestions in JSON, where numbers and booleans are not texts, and the list may be empty. */
+function suggestionsResponse(rows: readonly ResultValue[][]): VendorResponse {
   const results = rows.map(([content, count, operator]) => ({
     content,
     count: Number(count),
@@ -46,5 +46,5 @@ export const typeaheadOperations = route({
   capability: "get_typeahead",
   modes: ["csv", ...outputModes.filter((mode) => mode !== "atom")],
   summary: "Say how what was begun can go on.",
-  handle: typeahead,
+  handle: suggest,
 });

@@ -1,4 +1,4 @@
-/** Accounts, and who asks. */
+/** Accounts, and the context of the caller. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Content, Entry } from "../output/entry.ts";
@@ -7,16 +7,16 @@ import type { UserRow } from "../world/tables.ts";
 import { systemAcl } from "./acl.ts";
 import { type Call, userOf, type Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
-import { defined } from "./defined.ts";
 import { segmentOf } from "./name-segment.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import { missing, refused } from "./rest-error.ts";
-import { may, rightsOfUser } from "./rights.ts";
+import { may } from "./rights.ts";
 import { route } from "./route.ts";
 
 const PATH = "/authentication/users";
 
-/** What an account has that nobody has chosen, and that has no effect here. */
+/** Default preferences of an account, without effect in the twin. */
 const preferences = lookupTable<Content>({
   defaultAppIsUserOverride: false,
   defaultAppSourceRole: "system",
@@ -59,7 +59,7 @@ function userEntry(viewer: Viewer, user: UserRow, path: string): Entry {
     fields: { optional: changeable, required: [], wildcard: [] },
     content: {
       ...preferences,
-      capabilities: [...rightsOfUser(viewer, user).capabilities].sort(),
+      capabilities: [...viewer.twin.rights.of(user).capabilities].sort(),
       defaultApp: user.default_app,
       email: user.email,
       password: "********",
@@ -74,13 +74,13 @@ function userEntry(viewer: Viewer, user: UserRow, path: string): Entry {
 
 const users = ({ twin }: Viewer) => twin.tables.table("users");
 
-/** What a request says of an account, as the row has it. @throws RestError 400 */
+/** The columns that a request changes. @throws RestError 400 */
 function changesOf({ twin, arguments: given }: Call) {
   const roles = given.list("roles");
   const unknown = roles?.find((role) => !twin.tables.table("roles").get(role));
   if (unknown !== undefined) throw refused(400, `Role=${unknown} does not exist.`);
   const password = given.text("password");
-  return defined({
+  return omitUndefined({
     email: given.get("email"),
     realname: given.get("realname"),
     default_app: given.text("defaultApp"),
@@ -89,10 +89,10 @@ function changesOf({ twin, arguments: given }: Call) {
   });
 }
 
-/** What is given to change a password. */
-const passwords = ["oldpassword", "password"];
+/** Arguments of a password change. */
+const passwordArguments = ["oldpassword", "password"];
 
-/** Whoever does not manage accounts says what the password was; what is said must be right. @throws RestError 400 */
+/** Requires the old password of an account that may not manage accounts, and checks it whenever given. @throws RestError 400 */
 function checkOldPassword(call: Call, name: string): void {
   const given = call.arguments.text("oldpassword");
   if (given === undefined && (may(call, "edit_user") || !call.arguments.has("password"))) return;
@@ -113,7 +113,7 @@ export const userCollection: ObjectDeclaration = {
   entries: (viewer) =>
     users(viewer)
       .all()
-      // Who may not manage accounts sees no other than their own.
+      // Without `edit_user`, an account sees only itself.
       .filter(({ name }) => name === userOf(viewer).name || may(viewer, "edit_user"))
       .map((user) => userEntry(viewer, user, `/services${PATH}/${segmentOf(user.name)}`)),
   create(call, name) {
@@ -124,9 +124,9 @@ export const userCollection: ObjectDeclaration = {
     users(call).insert({ ...changesOf(call), name, password_sha256: sha256(password) });
     return name;
   },
-  ownChange(call) {
+  ownChangeCapability(call) {
     const isOwn = call.params.name === userOf(call).name;
-    const isPassword = Object.keys(givenSettings(call)).every((name) => passwords.includes(name));
+    const isPassword = Object.keys(givenSettings(call)).every((name) => passwordArguments.includes(name));
     return isOwn && isPassword && !may(call, "edit_user") ? "change_own_password" : undefined;
   },
   update(call, { name }) {

@@ -1,4 +1,4 @@
-/** Dashboards and other pages: kept and given back, and shown to nobody. */
+/** Dashboards and other pages: stored, but never rendered. */
 import type { Entry } from "../output/entry.ts";
 import type { ViewRow } from "../world/conf-tables.ts";
 import type { Viewer } from "./call.ts";
@@ -7,10 +7,10 @@ import {
   aclOf,
   addressOf,
   checkNameFree,
-  inNamespace,
   keyOfEntry,
   newOwnership,
   shareOwned,
+  visibleRows,
 } from "./ownership.ts";
 import { missing } from "./rest-error.ts";
 
@@ -53,7 +53,7 @@ export const viewCollection: ObjectDeclaration = {
   links: { create: "_new", _reload: "_reload", _acl: "_acl" },
   parameters: ["digest"],
   settings: (name) => name === "eai:data" || name === "eai:type",
-  entries: (viewer) => inNamespace(viewer, views(viewer).all()).map((row) => viewEntry(viewer, row)),
+  entries: (viewer) => visibleRows(viewer, views(viewer).all()).map((row) => viewEntry(viewer, row)),
   create(call, name) {
     const { "eai:data": data = "" } = givenSettings(call);
     if (data.trim() === "") throw missing("eai:data");

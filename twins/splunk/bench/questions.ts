@@ -102,7 +102,7 @@ export function splDifference(
   for (const [index, row] of rows.entries()) {
     const found = fields.map((field) => row[field] ?? null);
     const wanted = byHand[index] ?? [];
-    if (found.every((value, place) => findReusable(value, wanted[place] ?? null))) continue;
+    if (found.every((value, place) => isSameCell(value, wanted[place] ?? null))) continue;
     return `row ${index + 1} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`;
   }
   return undefined;
@@ -111,7 +111,7 @@ export function splDifference(
 /** Splunk shows fractions with as many digits as tell something. */
 const TOLERANCE = 1e-6;
 
-function findReusable(found: unknown, wanted: Cell | null): boolean {
+function isSameCell(found: unknown, wanted: Cell | null): boolean {
   if (typeof wanted !== "number") return found === wanted;
   return Math.abs(Number(found) - wanted) <= TOLERANCE * Math.max(1, Math.abs(wanted));
 }

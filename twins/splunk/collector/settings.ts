@@ -3,7 +3,7 @@
  * setting of `[http]` that exists in practice.
  */
 import { isOn, sizeBytes, wholeNumber } from "../conf/values.ts";
-import { stanza } from "../world/stanza.ts";
+import { readStanza } from "../world/stanza.ts";
 import type { LogQueryTables } from "../world/tables.ts";
 
 export interface CollectorSettings {
@@ -33,8 +33,8 @@ const MAX_PENDING = 1_000_000;
 const IDLE_S = 600;
 
 export function readCollectorSettings(tables: LogQueryTables): CollectorSettings {
-  const http = stanza(tables, "inputs/http");
-  const limits = stanza(tables, "limits/http_input");
+  const http = readStanza(tables, "inputs/http");
+  const limits = readStanza(tables, "limits/http_input");
   const capped = (name: string, max: number) => Math.min(wholeNumber(limits[name], max), max);
   const blocks = http.headerEnforcementMode?.toLowerCase() === "block";
   return {

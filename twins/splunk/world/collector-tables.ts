@@ -1,16 +1,16 @@
-/** The tables of the event collector: where events may go, and who may send them. */
+/** The tables of the event collector: indexes and tokens. */
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
 import { findInvalid } from "../conf/formats.ts";
 import { indexFormats } from "../conf/index-formats.ts";
 
-/** What an index may be called: `_` before the name is the platform's own. */
+/** Name of an index; the platform's own begin with `_`. */
 export const indexName = z
   .string()
   .regex(/^[a-z0-9_][a-z0-9_-]{0,79}$/, "must be the name of an index: lower-case letters, digits, _ and -");
 
-/** Each is known to `indexes.conf`, and of the format that it has there. */
+/** Settings with names and formats of `indexes.conf`. */
 const indexSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {
   const unknown = Object.keys(settings).find((name) => !Object.hasOwn(indexFormats, name));
   if (unknown !== undefined) context.addIssue(`${unknown} is no setting of an index`);
@@ -19,18 +19,18 @@ const indexSettings = z.record(z.string(), z.string()).superRefine((settings, co
 });
 
 const indexes = defineTable({
-  description: "The indexes that there are, whether or not they hold events.",
+  description: "The indexes, with or without events.",
   key: "name",
   columns: {
-    name: { type: indexName, description: "The name; with _ in front it is one of the platform's own." },
+    name: { type: indexName, description: "The name; the platform's own begin with _." },
     disabled: { type: z.boolean().default(false), description: "Whether nothing can be written to it." },
     datatype: {
       type: z.enum(["event", "metric"]).default("event"),
-      description: "What it holds; both kinds are searched findReusable.",
+      description: "What it holds; both kinds are searched alike.",
     },
     settings: {
       type: indexSettings.default({}),
-      description: "Its settings, by their names in indexes.conf; none of them changes what is kept.",
+      description: "Its settings, by their names in indexes.conf; they have no effect on stored events.",
     },
   },
 });
@@ -42,7 +42,7 @@ const hecTokens = defineTable({
     name: { type: z.string().min(1), description: "The name of the input that the token belongs to." },
     token_sha256: {
       type: z.string().regex(/^[0-9a-f]{64}$/),
-      description: "SHA-256 of the token, in hexadecimal; of no two rows the same.",
+      description: "SHA-256 of the token, in hexadecimal; unique.",
     },
     disabled: { type: z.boolean().default(false), description: "Whether it is switched off." },
     description: { type: z.string().default(""), description: "What it is for." },
@@ -54,7 +54,7 @@ const hecTokens = defineTable({
     },
     indexes: {
       type: z.array(indexName).default([]),
-      description: "The indexes that it may write to; any when there are none.",
+      description: "The indexes that it may write to; any when empty.",
       references: "indexes.name",
       mayDangle: true,
     },

@@ -1,6 +1,6 @@
 /**
- * Configuration files and their stanzas. Most are rows of `conf_stanzas`; macros and event types are rows of tables of their own, which
- * searches go by. Saved searches and indexes have routes of their own, and are changed there alone.
+ * Configuration files and their stanzas. Most stanzas are rows of `conf_stanzas`; macros and event types are rows of the tables that
+ * searches use. Saved searches and indexes change through their own routes only.
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
@@ -9,18 +9,18 @@ import { type Settings, shippedStanzas } from "../conf/shipped-stanzas.ts";
 import { isOn } from "../conf/values.ts";
 import type { MacroRow } from "./knowledge-tables.ts";
 import { type Owned, ownedKey } from "./ownership.ts";
-import { stanza } from "./stanza.ts";
+import { readStanza } from "./stanza.ts";
 import type { LogQueryTables } from "./tables.ts";
 
-/** Whose a stanza is, and who sees it. */
+/** Owner, app and sharing of a stanza. */
 type Ownership = Omit<Owned, "name">;
 
-/** Where a file is looked at from. */
-export interface ConfPlace {
-  /** What is seen there, the nearest first. */
-  shown<Thing extends Owned>(things: readonly Thing[]): Thing[];
-  /** Whose a new stanza is. @throws for who may not make one */
-  own(name: string): Ownership;
+/** The namespace that a file is viewed from. */
+export interface ConfNamespace {
+  /** Filters to the visible objects, sorted by precedence. */
+  visible<Thing extends Owned>(things: readonly Thing[]): Thing[];
+  /** Ownership of a new stanza. @throws when the caller may not create it */
+  newOwnership(name: string): Ownership;
 }
 
 export interface Stanza {
@@ -31,23 +31,23 @@ export interface Stanza {
 }
 
 export interface StanzaFile {
-  /** Those that are seen. */
+  /** The visible stanzas. */
   stanzas(): Stanza[];
-  /** Whose a stanza is, or would be. */
+  /** Ownership of a stanza, existing or not. */
   ownership(name: string): Ownership;
-  /** All settings of a stanza that there is. */
+  /** All settings of an existing stanza. */
   settings(name: string): Settings;
-  /** Makes a stanza. @returns whether there was none of the name */
+  /** Creates a stanza. @returns false when the name is taken */
   create(name: string, settings: Settings): boolean;
-  /** Makes a stanza, or sets some of its settings. @throws WorldRefusal */
+  /** Creates a stanza, or changes some of its settings. @throws WorldRefusal */
   write(name: string, changes: Settings): void;
   remove(name: string): void;
 }
 
-/** What nobody has made is everybody's. */
+/** Ownership of what the product ships. */
 export const productOwnership: Ownership = { owner: "nobody", app: "system", sharing: "global" };
 
-/** Files that the product ships, by their names without `.conf`. */
+/** Shipped files, without `.conf`. */
 const shippedFiles = [
   "alert_actions",
   "app",
@@ -70,14 +70,14 @@ const shippedFiles = [
   "workflow_actions",
 ];
 
-/** Files whose stanzas are changed elsewhere, and where that is. */
-export const elsewhere = lookupTable<string>({
+/** Routes of the files that have their own. */
+export const ownRoutes = lookupTable<string>({
   indexes: "data/indexes",
   passwords: "storage/passwords",
   savedsearches: "saved/searches",
 });
 
-/** The stanza that holds for all others of its file. */
+/** The stanza that applies to all stanzas of its file. */
 export const DEFAULT_STANZA = "default";
 
 export function confFileNames(tables: LogQueryTables): string[] {
@@ -86,25 +86,29 @@ export function confFileNames(tables: LogQueryTables): string[] {
   return [...new Set([...shippedFiles, ...given])].sort();
 }
 
-/** @returns `undefined` when there is no such file */
-export function confFile(tables: LogQueryTables, file: string, place: ConfPlace): StanzaFile | undefined {
-  if (file === "macros") return macros(tables, place);
-  if (file === "eventtypes") return nominal(eventTypes(tables));
-  return confFileNames(tables).includes(file) ? nominal(generic(tables, file)) : undefined;
+/** Finds a configuration file; `undefined` when there is none of the name. */
+export function findConfFile(
+  tables: LogQueryTables,
+  file: string,
+  namespace: ConfNamespace,
+): StanzaFile | undefined {
+  if (file === "macros") return macros(tables, namespace);
+  if (file === "eventtypes") return stanzaFile(eventTypes(tables));
+  return confFileNames(tables).includes(file) ? stanzaFile(generic(tables, file)) : undefined;
 }
 
-/** Makes an empty file. */
+/** Creates an empty file. */
 export function createConfFile(tables: LogQueryTables, file: string, app: string): void {
   tables.table("conf_stanzas").insert({ name: `${file}/${DEFAULT_STANZA}`, app });
 }
 
-/** Stanzas that there is one of by a name, whoever made it. */
-interface NominalFile extends Pick<StanzaFile, "settings" | "write" | "remove"> {
+/** A file whose stanzas are unique by name. */
+interface FileByName extends Pick<StanzaFile, "settings" | "write" | "remove"> {
   names(): string[];
   ownership?(name: string): Ownership | undefined;
 }
 
-function nominal(file: NominalFile): StanzaFile {
+function stanzaFile(file: FileByName): StanzaFile {
   const ownership = (name: string) => file.ownership?.(name) ?? productOwnership;
   return {
     ...file,
@@ -119,7 +123,7 @@ function nominal(file: NominalFile): StanzaFile {
   };
 }
 
-function generic(tables: LogQueryTables, file: string): NominalFile {
+function generic(tables: LogQueryTables, file: string): FileByName {
   const table = tables.table("conf_stanzas");
   const prefix = `${file}/`;
   return {
@@ -129,7 +133,10 @@ function generic(tables: LogQueryTables, file: string): NominalFile {
       return [...new Set(own.map((name) => name.slice(prefix.length)))].sort();
     },
     ownership: (name) => table.get(prefix + name),
-    settings: (name) => ({ ...stanza(tables, prefix + DEFAULT_STANZA), ...stanza(tables, prefix + name) }),
+    settings: (name) => ({
+      ...readStanza(tables, prefix + DEFAULT_STANZA),
+      ...readStanza(tables, prefix + name),
+    }),
     write(name, given) {
       const changes = sealSecrets(given);
       const row = table.get(prefix + name);
@@ -142,29 +149,29 @@ function generic(tables: LogQueryTables, file: string): NominalFile {
   };
 }
 
-/** Macros are somebody's: of one name everybody may have one. */
-function macros(tables: LogQueryTables, place: ConfPlace): StanzaFile {
+/** The file of macros, which several accounts may have under one name. */
+function macros(tables: LogQueryTables, namespace: ConfNamespace): StanzaFile {
   const table = tables.table("macros");
-  const shown = () => place.shown(table.all());
-  const find = (name: string) => place.shown(table.find({ name }))[0];
+  const visible = () => namespace.visible(table.all());
+  const find = (name: string) => namespace.visible(table.find({ name }))[0];
   const insert = (name: string, given: Settings, ownership: Ownership) =>
     table.insert({ definition: "", ...macroColumns(given), name, ...ownership });
   return {
-    stanzas: () => shown().map((row) => ({ name: row.name, ownership: row, settings: macroSettings(row) })),
+    stanzas: () => visible().map((row) => ({ name: row.name, ownership: row, settings: macroSettings(row) })),
     ownership: (name) => find(name) ?? productOwnership,
     settings(name) {
       const row = find(name);
       return row === undefined ? {} : macroSettings(row);
     },
     create(name, given) {
-      const ownership = place.own(name);
+      const ownership = namespace.newOwnership(name);
       if (table.get(ownedKey({ name, ...ownership })) !== undefined) return false;
       insert(name, given, ownership);
       return true;
     },
     write(name, given) {
       const row = find(name);
-      if (row === undefined) insert(name, given, place.own(name));
+      if (row === undefined) insert(name, given, namespace.newOwnership(name));
       else table.update(ownedKey(row), macroColumns(given));
     },
     remove(name) {
@@ -194,7 +201,7 @@ function macroColumns({ args, definition, iseval, validation, errormsg }: Settin
   };
 }
 
-function eventTypes(tables: LogQueryTables): NominalFile {
+function eventTypes(tables: LogQueryTables): FileByName {
   const table = tables.table("event_types");
   return {
     names: () => table.all().map(({ name }) => name),

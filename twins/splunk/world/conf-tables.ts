@@ -1,14 +1,14 @@
-/** The tables of what is set up in an instance: apps, their stanzas, pages and passwords, and messages to the administrator. */
+/** The tables of an instance's configuration: apps, stanzas, pages, passwords and messages to the administrator. */
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
 import { appColumn, ownedWithin, ownerColumn } from "./ownership.ts";
 
-/** Beyond this, what is given is no setting of a configuration file. */
+/** Longest value of a setting. */
 const MAX_CHARACTERS = 100_000;
 
-/** Whose something is, and who sees it. */
-const ownership = {
+/** Columns of an owned object. */
+const ownershipColumns = {
   owner: ownerColumn,
   app: appColumn,
   sharing: { type: z.enum(["user", "app", "global"]).default("app"), description: "Who sees it." },
@@ -16,7 +16,7 @@ const ownership = {
 
 const confStanzas = defineTable({
   description:
-    "Stanzas of configuration files. What a row leaves out is as the product ships it; the event collector goes by inputs/http and limits/http_input.",
+    "Stanzas of configuration files, over the shipped defaults; the event collector reads inputs/http and limits/http_input.",
   key: "name",
   columns: {
     name: {
@@ -27,7 +27,7 @@ const confStanzas = defineTable({
       type: z.record(z.string().min(1), z.string().max(MAX_CHARACTERS)).default({}),
       description: "The settings, by their names in the file.",
     },
-    ...ownership,
+    ...ownershipColumns,
   },
 });
 
@@ -39,15 +39,15 @@ const named = z
   );
 
 const apps = defineTable({
-  description: "The apps that there are.",
+  description: "The apps.",
   key: "name",
   columns: {
-    name: { type: named, description: "The name: that of its folder." },
-    label: { type: z.string().default(""), description: "What it is called where people see it." },
+    name: { type: named, description: "The name of its folder." },
+    label: { type: z.string().default(""), description: "The displayed name." },
     description: { type: z.string().default(""), description: "What it is for." },
     author: { type: z.string().default(""), description: "Who made it." },
     version: { type: z.string().default(""), description: "Its version." },
-    visible: { type: z.boolean().default(true), description: "Whether people see it." },
+    visible: { type: z.boolean().default(true), description: "Whether it is displayed." },
     configured: { type: z.boolean().default(false), description: "Whether it has been set up." },
     disabled: { type: z.boolean().default(false), description: "Whether it is switched off." },
   },
@@ -60,26 +60,26 @@ const views = defineTable({
   columns: {
     name: { type: named, description: "The name." },
     data: { type: z.string().min(1).max(1_000_000), description: "The page, as XML." },
-    ...ownership,
+    ...ownershipColumns,
   },
 });
 
 const storagePasswords = defineTable({
-  description: "Passwords that apps keep for use elsewhere.",
+  description: "Passwords that apps store for other services.",
   key: "name",
   within: ownedWithin,
   columns: {
     name: {
       type: z.string().regex(/^[^:]*:[\s\S]+:$/, "must be realm:user:"),
-      description: "Realm and user, each with : behind it, and \\ before a : of their own.",
+      description: "Realm and user, each followed by :; a : within them is escaped by \\.",
     },
-    realm: { type: z.string().default(""), description: "Where the password is good." },
-    username: { type: z.string().min(1), description: "Whose it is there." },
+    realm: { type: z.string().default(""), description: "Where the password is valid." },
+    username: { type: z.string().min(1), description: "The user name there." },
     password_sha256: {
       type: z.string().regex(/^[0-9a-f]{64}$/),
-      description: "SHA-256 of the password; in clear it is only kept by the process that was given it.",
+      description: "SHA-256 of the password; only the process that received it knows the clear text.",
     },
-    ...ownership,
+    ...ownershipColumns,
   },
 });
 

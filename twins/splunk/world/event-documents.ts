@@ -1,7 +1,6 @@
 /**
- * Makes documents of events. The fields of an event are columns: what its text holds is found once, when it is taken, and not again by
- * each search. A field that is new is text, as everything is to splunkd; and a column becomes text with the first value that it cannot
- * hold as it is.
+ * Makes documents of events. Fields are extracted when an event is indexed, not in each search, and become columns. A new field is
+ * text, as all are in splunkd; an existing column becomes text with the first value that it cannot hold unchanged.
  */
 import { brokenNameRule } from "@offhook/log-store/field-name";
 import { type FieldCatalog, type FieldType, metadataFields } from "@offhook/log-store/fields";
@@ -12,30 +11,30 @@ import type { FieldValue, Shape, Shapes } from "@offhook/log-store/store/fitted-
 import type { DocumentWrite } from "@offhook/log-store/store/log-store";
 import type { NewEvent } from "./new-event.ts";
 
-/** The names under which an event has its time, when it was indexed, its text and where it comes from. */
+/** Fields of every event: its time, when it was indexed, its text and its origin. */
 const TIME = "_time";
 const INDEX_TIME = "_indextime";
 const givenTexts = ["_raw", "host", "source", "sourcetype"] as const;
 
-/** The year 0, from which on a document's text can say when. */
+/** The year 0: the earliest time that the JSON of a document can express. */
 const EARLIEST_MICROS = Date.parse("0000-01-01T00:00:00Z") * 1000;
 
 type Origin = Pick<NewEvent, "host" | "source" | "sourcetype">;
 
-/** Of the events of one write: each as JSON, and as what a store would read in it. */
+/** Makes the documents of one write: JSON, and the column values that the store would read from it. */
 export class EventDocuments {
   readonly #shapes: Shapes;
-  /** Of what every event is given. */
-  readonly #given: Shape;
-  /** The column of times is one, and not of something else that an event of the dataset has under that name. */
+  /** Shape of the fields of every event. */
+  readonly #baseShape: Shape;
+  /** Whether the time column has dates; the dataset may have another type under the name. */
   readonly #hasTimes: boolean;
   readonly #columns: Columns;
   readonly #times = new IsoTimes();
   readonly #indexTime: bigint | string;
-  /** Of the JSON, what is before the time and behind it. */
+  /** The JSON before and after the time. */
   readonly #before: string;
-  readonly #behind: string;
-  /** Of the event before, which comes from the same place as a rule. */
+  readonly #after: string;
+  /** Origin of the previous event; consecutive events mostly share it. */
   #origin: Origin | undefined;
   #originJson = "";
   readonly #names = new Set<string>();
@@ -49,26 +48,26 @@ export class EventDocuments {
       ...givenTexts.map((name): [string, FieldType] => [name, "text"]),
     ];
     this.#shapes = shapes;
-    this.#given = columns.reduce(
+    this.#baseShape = columns.reduce(
       (shape, [name, type]) => shapes.with(shape, { name, type }, false),
       shapes.none,
     );
     this.#columns = new Columns(fields, [TIME, "index", INDEX_TIME, ...givenTexts], time);
     const second = Math.floor(nowMs / 1000);
     this.#indexTime = columns[1]?.[1] === "long" ? BigInt(second) : String(second);
-    // Whatever the dataset calls its time, the event has it under splunkd's name: a field is not made up for it.
+    // The JSON has the time under splunkd's name, whatever the dataset calls it: the event gets no extra field.
     this.#before = `{${JSON.stringify(TIME)}:"`;
-    this.#behind = `","${INDEX_TIME}":${second},"_raw":`;
+    this.#after = `","${INDEX_TIME}":${second},"_raw":`;
   }
 
-  of(event: NewEvent): DocumentWrite {
+  toDocument(event: NewEvent): DocumentWrite {
     const { raw, timeMicros, index, host, source, sourcetype } = event;
     const time = this.#hasTimes ? this.#times.format(timeMicros) : String(timeMicros / 1e6);
     const moment = this.#hasTimes ? BigInt(timeMicros) : time;
     const values: FieldValue[] = [moment, this.#indexTime, raw, host, source, sourcetype];
-    // Put together all at once: a text to which pieces are added is kept in pieces.
-    const json = [this.#before, time, this.#behind, JSON.stringify(raw), this.#jsonOf(event)];
-    let shape = this.#given;
+    // One join at the end: V8 keeps a string that is built by `+=` as a rope.
+    const json = [this.#before, time, this.#after, JSON.stringify(raw), this.#originOf(event)];
+    let shape = this.#baseShape;
     this.#names.clear();
     for (const [name, texts] of event.fields) {
       if (texts.length === 0 || this.#names.has(name)) continue;
@@ -88,7 +87,7 @@ export class EventDocuments {
     return { ...document, fitted: { fields: shape.fields, values } };
   }
 
-  #jsonOf(event: Origin): string {
+  #originOf(event: Origin): string {
     const { host, source, sourcetype } = event;
     const last = this.#origin;
     if (last?.host !== host || last.source !== source || last.sourcetype !== sourcetype) {
@@ -100,20 +99,20 @@ export class EventDocuments {
 }
 
 interface Column {
-  /** `undefined`: the value stands in the JSON alone. */
+  /** `undefined`: the value is in the JSON only. */
   target: Coercion | undefined;
-  /** What stands before its value in JSON. */
+  /** The JSON before its value. */
   json: string;
 }
 
-/** The columns that fields of events go into: those there are, and those that these events add. */
+/** The columns of event fields: existing ones, and those that these events add. */
 class Columns {
   readonly #fields: FieldCatalog;
-  /** `undefined`: the name is no field's. */
+  /** `undefined`: the name cannot be a field. */
   readonly #columns = new Map<string, Column | undefined>();
   #room: number;
 
-  /** @param time whose column has the time that the event was sent with, whatever the event has under this name */
+  /** @param time name of the time column, which has the time of the event and not a field of its text */
   constructor(fields: FieldCatalog, taken: readonly string[], time: string) {
     this.#fields = fields;
     this.#columns.set(time, { target: undefined, json: `,${JSON.stringify(time)}:` });
@@ -139,33 +138,33 @@ class Columns {
   }
 }
 
-/** What an event has in a column: the texts that its JSON has, and the value, where there is one. */
+/** A field of an event: the texts in its JSON, and the column value, if any. */
 interface Fitted {
   texts: readonly string[];
   value?: FieldValue;
 }
 
-/** Fits texts to a column, which becomes one of texts when it cannot hold them as they are. `undefined`: it says nothing of the event. */
+/** Fits texts to a column, which becomes text when it cannot hold them unchanged. `undefined`: the field has no value. */
 function fitTexts(column: Column, texts: readonly string[]): Fitted | undefined {
   const { target } = column;
   if (target === undefined) return { texts };
   if (target.type !== "text") {
     const given = texts.filter((text) => text !== "");
-    const held = heldBy(target, given);
-    if (held) return given.length === 0 ? undefined : { texts: given, ...heldValue(held) };
+    const values = coerceAll(target, given);
+    if (values) return given.length === 0 ? undefined : { texts: given, ...columnValue(values) };
     column.target = { type: "text" };
   }
-  return { texts, ...heldValue(texts) };
+  return { texts, ...columnValue(texts) };
 }
 
-function heldValue(values: readonly ColumnValue[]): Pick<Fitted, "value"> {
+function columnValue(values: readonly ColumnValue[]): Pick<Fitted, "value"> {
   const [first] = values;
   if (first === undefined) return {};
   return { value: values.length === 1 ? first : values };
 }
 
-/** The values that a column of another type than text has of these; `undefined` when it cannot hold them as they are. */
-function heldBy(target: Coercion, texts: readonly string[]): ColumnValue[] | undefined {
+/** Converts texts to values of a column that is not text; `undefined` when it cannot hold them unchanged. */
+function coerceAll(target: Coercion, texts: readonly string[]): ColumnValue[] | undefined {
   const { type } = target;
   const values: ColumnValue[] = [];
   for (const text of texts) {

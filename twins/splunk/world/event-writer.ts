@@ -14,13 +14,13 @@ export class EventWriter {
     this.#nowMs = nowMs;
   }
 
-  /** Stores the events, all of them or none; they are found by searches from then on. @throws QueueFull */
+  /** Stores all events or none; searches find them from then on. @throws QueueFull */
   async write(events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return;
     const store = await this.#store();
     await store.exclusively((writer) => {
       const documents = new EventDocuments(writer.fields, this.#shapes, this.#nowMs());
-      return writer.write(events.map((event) => documents.of(event)));
+      return writer.write(events.map((event) => documents.toDocument(event)));
     });
   }
 }

@@ -1,11 +1,11 @@
-/** The tables of knowledge objects: what searches refer to by name. */
+/** The tables of knowledge objects, which searches refer to by name. */
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
 import { appColumn, ownedWithin, ownerColumn } from "./ownership.ts";
 
 const macros = defineTable({
-  description: "Parts of searches that stand under a name.",
+  description: "Named parts of searches.",
   key: "name",
   within: ownedWithin,
   columns: {
@@ -13,23 +13,22 @@ const macros = defineTable({
       type: z
         .string()
         .regex(/^[^()`\s][^()`]*(\(\d+\))?$/, "must be a name, or a name with (2) for two arguments"),
-      description: "The name; of one that takes arguments with their number behind it: name(2).",
+      description: "The name; with arguments also their number: name(2).",
     },
     args: { type: z.array(z.string().min(1)).default([]), description: "The names of its arguments." },
     definition: {
       type: z.string(),
-      description: "What it stands for, with $name$ where an argument goes.",
+      description: "Its text, with $name$ for an argument.",
     },
     iseval: {
       type: z.boolean().default(false),
-      description: "Whether the definition is an expression whose text is what it stands for.",
+      description: "Whether the definition is an expression that computes the text.",
     },
     validation: {
       type: z.string().default(""),
-      description:
-        "An expression over the arguments that must be true, or give no text; empty: any are taken.",
+      description: "An expression over the arguments that must be true or return no text; empty: no check.",
     },
-    errormsg: { type: z.string().default(""), description: "What is said when it is not true." },
+    errormsg: { type: z.string().default(""), description: "Error message when the validation fails." },
     owner: ownerColumn,
     app: appColumn,
     sharing: { type: z.enum(["user", "app", "global"]).default("global"), description: "Who sees it." },
@@ -37,53 +36,53 @@ const macros = defineTable({
 });
 
 const lookups = defineTable({
-  description: "Lookup tables, each a file of rows.",
+  description: "Lookup files.",
   key: "name",
   columns: {
     name: { type: z.string().min(1), description: "The name of the file: hosts.csv." },
     fields: { type: z.array(z.string().min(1)), description: "The names of its columns, in their order." },
     rows: {
       type: z.array(z.record(z.string(), z.string())).default([]),
-      description: "Its rows, each the values by column; what is left out is empty.",
+      description: "Its rows: values by column; missing ones are empty.",
     },
   },
 });
 
 const lookupDefinitions = defineTable({
-  description: "How values are looked up in a table.",
+  description: "Lookup definitions: how to match values in a lookup file.",
   key: "name",
   columns: {
     name: { type: z.string().min(1), description: "What searches call it." },
     filename: { type: z.string(), description: "The lookup table.", references: "lookups.name" },
     match_type: {
       type: z.record(z.string(), z.enum(["EXACT", "WILDCARD", "CIDR"])).default({}),
-      description: "By column how values match; exactly when not named.",
+      description: "Match type by column; EXACT for other columns.",
     },
     case_sensitive_match: { type: z.boolean().default(true), description: "Whether case counts." },
     min_matches: {
       type: z.number().int().min(0).max(1000).default(0),
-      description: "Fewer matches are filled up with the default match.",
+      description: "Missing matches up to this number are filled with the default match.",
     },
     max_matches: {
       type: z.number().int().min(1).max(1000).nullable().default(null),
-      description: "More matches are left out; when empty 1000, or 1 with a time column.",
+      description: "Maximum of matches; when empty 1000, or 1 with a time column.",
     },
-    default_match: { type: z.string().default(""), description: "The value that fills up." },
+    default_match: { type: z.string().default(""), description: "The value of a default match." },
     time_field: {
       type: z.string().nullable().default(null),
-      description: "The column that says from when on a row holds.",
+      description: "The column with the time from which a row is valid.",
     },
     time_format: {
       type: z.string().nullable().default(null),
-      description: "How that column is written; seconds since 1970 when empty.",
+      description: "Format of that column; seconds since 1970 when empty.",
     },
     max_offset_secs: {
       type: z.number().nullable().default(null),
-      description: "How much later than a row's time an event may be.",
+      description: "How many seconds after the row's time an event may be at most.",
     },
     min_offset_secs: {
       type: z.number().nullable().default(null),
-      description: "How much later than a row's time an event must be.",
+      description: "How many seconds after the row's time an event must be at least.",
     },
   },
 });
@@ -101,17 +100,17 @@ const tags = defineTable({
 });
 
 const eventTypes = defineTable({
-  description: "Kinds of events, each with the search that finds them.",
+  description: "Event types, each defined by a search.",
   key: "name",
   columns: {
     name: { type: z.string().min(1), description: "The name." },
     search: { type: z.string().min(1), description: "The search that finds its events." },
-    disabled: { type: z.boolean().default(false), description: "Whether it counts for nothing." },
+    disabled: { type: z.boolean().default(false), description: "Whether it is ignored." },
   },
 });
 
 const dataModels = defineTable({
-  description: "Data models: data sets with common names for their fields.",
+  description: "Data models: datasets with common field names.",
   key: "name",
   columns: {
     name: { type: z.string().min(1), description: "The name: Network_Traffic." },
@@ -126,15 +125,15 @@ const dataModels = defineTable({
         )
         .default([]),
       description:
-        "Its data sets, the root first: name, the search that selects the events, and the fields' names in the events.",
+        "Its datasets, the root first: name, the search that selects the events, and the names of the fields in the events.",
     },
     definition: {
       type: z.string().default(""),
-      description: "The model as it was sent to the API, as JSON; searches go by its objects.",
+      description: "The model as sent to the API, as JSON; searches use its objects.",
     },
     acceleration: {
       type: z.string().default('{"enabled":false}'),
-      description: "How it is to be accelerated, as JSON; it has no effect.",
+      description: "Acceleration settings, as JSON; without effect.",
     },
   },
 });

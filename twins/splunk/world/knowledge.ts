@@ -1,4 +1,4 @@
-/** The knowledge objects of a twin: what searches refer to by name, over the rows of its tables. */
+/** The knowledge objects of a twin, which searches refer to by name: read from the rows of its tables. */
 import type { LogStore, ResultValue } from "@offhook/log-store/store/log-store";
 import { emptyRecord } from "@offhook/platform/base/lookup-table";
 import { WorldRefusal } from "@offhook/platform/world/world";
@@ -8,7 +8,7 @@ import { isLike } from "../spl/relation/wildcards.ts";
 import { SplError } from "../spl/spl-error.ts";
 import type { EventWriter } from "./event-writer.ts";
 import type { LookupDefinitionRow } from "./knowledge-tables.ts";
-import { isVisibleIn, type Namespace, nearestFirst, type Owned } from "./ownership.ts";
+import { isVisibleIn, type Namespace, type Owned, sortByPrecedence } from "./ownership.ts";
 import type { LogQueryTables } from "./tables.ts";
 
 export interface KnowledgeParts {
@@ -22,24 +22,24 @@ export interface KnowledgeParts {
 }
 
 export interface NamespacedKnowledge extends Knowledge {
-  /** The same as it is seen in a namespace: macros and saved searches are those that it shows. */
+  /** The knowledge as seen in a namespace, which decides which macros and saved searches are visible. */
   within(namespace: Namespace): NamespacedKnowledge;
 }
 
 export function createKnowledge(parts: KnowledgeParts): NamespacedKnowledge {
-  return knowledgeIn(parts, { owner: "nobody", app: "-" });
+  return knowledgeIn(parts, new LookupFiles(parts.tables), { owner: "nobody", app: "-" });
 }
 
-function knowledgeIn(parts: KnowledgeParts, namespace: Namespace): NamespacedKnowledge {
+function knowledgeIn(parts: KnowledgeParts, lookups: LookupFiles, namespace: Namespace): NamespacedKnowledge {
   const { tables, store, writer, index, jobResults, rest } = parts;
   const tagRows = () => tables.table("tags").all();
   const nearest = <Thing extends Owned>(things: readonly Thing[]) =>
-    nearestFirst(
+    sortByPrecedence(
       things.filter((thing) => isVisibleIn(namespace, thing)),
       namespace.owner,
     )[0];
   return {
-    within: (other) => knowledgeIn(parts, other),
+    within: (other) => knowledgeIn(parts, lookups, other),
     macro(name, args) {
       const row = nearest(tables.table("macros").find({ name: args === 0 ? name : `${name}(${args})` }));
       if (row === undefined) return undefined;
@@ -52,12 +52,9 @@ function knowledgeIn(parts: KnowledgeParts, namespace: Namespace): NamespacedKno
       const { search, earliest_time, latest_time } = row;
       return { name, search, earliest: earliest_time || undefined, latest: latest_time || undefined };
     },
-    lookup: async (name) => readLookup(tables, name),
-    writeLookup: async (name, rows, mode) => writeLookup(tables, name, rows, mode),
-    async removeLookup(name) {
-      const file = fileOf(tables, name);
-      if (file !== undefined) tables.table("lookups").remove(file);
-    },
+    lookup: async (name) => lookups.read(name),
+    writeLookup: async (name, rows, mode) => lookups.write(name, rows, mode),
+    removeLookup: async (name) => lookups.remove(name),
     tagged: (tag) =>
       tagRows().flatMap((row) => (row.tags.some((own) => isLike(own, tag)) ? pairOf(row.name) : [])),
     tagsOf: (field, value) => tables.table("tags").get(`${field}=${value}`)?.tags ?? [],
@@ -109,10 +106,10 @@ function knowledgeIn(parts: KnowledgeParts, namespace: Namespace): NamespacedKno
   };
 }
 
-/** What summary events are said to be when they do not say so themselves. */
+/** Origin of summary events that do not name their own. */
 const COLLECTED = { host: "splunk", source: "collect", sourcetype: "stash" };
 
-/** Those of the table, and those that events are in. */
+/** Names of the indexes: of the table, and of all events. */
 export async function indexNames(tables: LogQueryTables, store: () => Promise<LogStore>): Promise<string[]> {
   const counts = await (await store()).counts();
   const declared = tables.table("indexes").all();
@@ -124,31 +121,66 @@ function pairOf(name: string): { field: string; value: string }[] {
   return [{ field: name.slice(0, at), value: name.slice(at + 1) }];
 }
 
-/** The file that a lookup is in: by its definition, by its name, or by its name without `.csv`. */
-function fileOf(tables: LogQueryTables, name: string): string | undefined {
-  const defined = tables.table("lookup_definitions").get(name)?.filename;
-  return [defined, name, `${name}.csv`].find(
-    (file) => file !== undefined && tables.table("lookups").get(file),
-  );
-}
-
-/** What was read, by the rows of the world that it was read from: these are others when something changes. */
-const read = new WeakMap<object, WeakMap<object, LookupTable>>();
+/** Key of a lookup that has a file and no definition. */
 const noDefinition = {};
 
-function readLookup(tables: LogQueryTables, name: string): LookupTable | undefined {
-  const row = tables.table("lookups").get(fileOf(tables, name) ?? "");
-  if (!row) return undefined;
-  const definition = tables.table("lookup_definitions").get(name);
-  const ofRow = read.get(row) ?? new WeakMap<object, LookupTable>();
-  read.set(row, ofRow);
-  const known = ofRow.get(definition ?? noDefinition) ?? {
-    fields: row.fields.map((field) => ({ name: field, type: "text" as const, multi: false })),
-    rows: row.rows.map((values) => row.fields.map((field) => values[field] || null)),
-    ...(definition && { definition: definitionOf(definition) }),
-  };
-  ofRow.set(definition ?? noDefinition, known);
-  return known;
+/** Lookup files as searches use them. */
+class LookupFiles {
+  readonly #tables: LogQueryTables;
+  /** By the rows of file and definition: a change replaces these, and with them the cached table. */
+  readonly #parsed = new WeakMap<object, WeakMap<object, LookupTable>>();
+
+  constructor(tables: LogQueryTables) {
+    this.#tables = tables;
+  }
+
+  read(name: string): LookupTable | undefined {
+    const row = this.#tables.table("lookups").get(this.#findFile(name) ?? "");
+    if (!row) return undefined;
+    const definition = this.#tables.table("lookup_definitions").get(name);
+    const byDefinition = this.#parsed.get(row) ?? new WeakMap<object, LookupTable>();
+    this.#parsed.set(row, byDefinition);
+    const table = byDefinition.get(definition ?? noDefinition) ?? {
+      fields: row.fields.map((field) => ({ name: field, type: "text" as const, multi: false })),
+      rows: row.rows.map((values) => row.fields.map((field) => values[field] || null)),
+      ...(definition && { definition: definitionOf(definition) }),
+    };
+    byDefinition.set(definition ?? noDefinition, table);
+    return table;
+  }
+
+  /** Writes rows to a file. Appending keeps the file's columns, and adds new ones. @throws SplError */
+  write(name: string, given: Rows, mode: "replace" | "append"): void {
+    const lookups = this.#tables.table("lookups");
+    const file =
+      this.#findFile(name) ?? this.#tables.table("lookup_definitions").get(name)?.filename ?? fileName(name);
+    const before = mode === "append" ? lookups.get(file) : undefined;
+    const fields = [...new Set([...(before?.fields ?? []), ...given.fields.map((field) => field.name)])];
+    const rows = [...(before?.rows ?? []), ...given.rows.map((row) => cellsOf(given, row))];
+    try {
+      if (lookups.get(file)) lookups.update(file, { fields, rows });
+      else lookups.insert({ name: file, fields, rows });
+    } catch (error) {
+      if (!(error instanceof WorldRefusal)) throw error;
+      throw new SplError(
+        `Error in 'outputlookup' command: Could not write to file '${file}': ${error.message}`,
+        "run",
+      );
+    }
+  }
+
+  remove(name: string): void {
+    const file = this.#findFile(name);
+    if (file !== undefined) this.#tables.table("lookups").remove(file);
+  }
+
+  /** Finds the file of a lookup: by its definition, its name, or its name without `.csv`. */
+  #findFile(name: string): string | undefined {
+    const defined = this.#tables.table("lookup_definitions").get(name)?.filename;
+    return [defined, name, `${name}.csv`].find(
+      (file) => file !== undefined && this.#tables.table("lookups").get(file),
+    );
+  }
 }
 
 function definitionOf(row: LookupDefinitionRow): LookupDefinition {
@@ -165,29 +197,9 @@ function definitionOf(row: LookupDefinitionRow): LookupDefinition {
   };
 }
 
-/** A file keeps its columns when rows are appended that lack some, and gets those that are new. */
-function writeLookup(tables: LogQueryTables, name: string, given: Rows, mode: "replace" | "append"): void {
-  const lookups = tables.table("lookups");
-  const file =
-    fileOf(tables, name) ?? tables.table("lookup_definitions").get(name)?.filename ?? fileName(name);
-  const before = mode === "append" ? lookups.get(file) : undefined;
-  const fields = [...new Set([...(before?.fields ?? []), ...given.fields.map((field) => field.name)])];
-  const rows = [...(before?.rows ?? []), ...given.rows.map((row) => cellsOf(given, row))];
-  try {
-    if (lookups.get(file)) lookups.update(file, { fields, rows });
-    else lookups.insert({ name: file, fields, rows });
-  } catch (error) {
-    if (!(error instanceof WorldRefusal)) throw error;
-    throw new SplError(
-      `Error in 'outputlookup' command: Could not write to file '${file}': ${error.message}`,
-      "run",
-    );
-  }
-}
-
 const fileName = (name: string) => (/\.csv(\.gz)?$/.test(name) ? name : `${name}.csv`);
 
-/** As a file has them: everything is text, what is missing is left out, several values stand on lines of their own. */
+/** Converts a row to the cells of a file: texts, without absent values, and multiple values on lines of their own. */
 function cellsOf({ fields }: Rows, row: readonly ResultValue[]): Record<string, string> {
   const cells = emptyRecord<string>();
   fields.forEach(({ name }, place) => {

@@ -2,13 +2,13 @@
 export interface NewEvent {
   /** Its text. */
   raw: string;
-  /** When it happened, in microseconds since 1970. */
+  /** Time of the event, in microseconds since 1970. */
   timeMicros: number;
   index: string;
   host: string;
   source: string;
   sourcetype: string;
-  /** Its other fields. A name that is there twice has its first values. */
+  /** Its other fields. Of repeated names the first counts. */
   fields: readonly EventField[];
 }
 

@@ -1,4 +1,4 @@
-/** The state of a log-query twin: its events, its other tables, and what searches see of them. */
+/** Opens the state of a log-query twin: events, tables, and the knowledge objects that searches see. */
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { EventWorld } from "@offhook/log-store/world/event-world";
 import { EventsAndTables } from "@offhook/log-store/world/events-and-tables";
@@ -11,14 +11,14 @@ import { seedTables } from "./seed.ts";
 import { createTables, type LogQueryTables, logQueryTables } from "./tables.ts";
 
 export interface WorldOptions {
-  /** Opens the store the first time; the same one from then on. */
+  /** Opens the store on first use. */
   store(): Promise<LogStore>;
   /** The store, once it is open. */
   opened(): LogStore | undefined;
   /** Index of events that name none. */
   index: string;
   clock: Clock;
-  /** Rows of a finished job, or of the latest of a saved search. */
+  /** Rows of a finished job, or of a saved search's latest. */
   jobResults: Knowledge["jobResults"];
   /** Entries of one of the twin's REST collections. */
   rest: Knowledge["rest"];
@@ -29,9 +29,9 @@ export interface LogQueryWorld {
   world: World;
   tables: LogQueryTables;
   knowledge: NamespacedKnowledge;
-  /** What events are written with. */
+  /** Writes events. */
   writer: EventWriter;
-  /** Puts the tables (not the events) back to what they are at the start. */
+  /** Resets the tables, but not the events, to their initial rows. */
   seed(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function openWorld(options: WorldOptions): LogQueryWorld {
   const { store, clock, index, jobResults, rest } = options;
   const tables = createTables();
   const writer = new EventWriter(store, () => clock.now());
-  // The same at every reset, so that a reset gives back what there was.
+  // Computed once: every reset restores the same rows.
   const start = seedTables(index);
   return {
     world: new EventsAndTables(new EventWorld(options), tables, Object.keys(logQueryTables)),

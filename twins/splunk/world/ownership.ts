@@ -1,11 +1,11 @@
-/** Columns of what belongs to an account and an app. Whoever removes one of these through the API leaves what was theirs. */
+/** Ownership of objects by an account and an app. Removing the account or the app through the API leaves its objects. */
 
 import { identityIn, type Key } from "@offhook/platform/world/table";
 import { z } from "zod";
 
 export const ownerColumn = {
   type: z.string().default("nobody"),
-  description: "Whose it is; nobody's is everybody's.",
+  description: "The owner; an object of nobody is shared.",
   references: "users.name",
   builtIn: ["nobody"],
   mayDangle: true,
@@ -13,16 +13,16 @@ export const ownerColumn = {
 
 export const appColumn = {
   type: z.string().default("search"),
-  description: "The app it belongs to; system is the product's own.",
+  description: "The app it belongs to; system is the product itself.",
   references: "apps.name",
   builtIn: ["system"],
   mayDangle: true,
 } as const;
 
-/** What a name is one among: others may have the same, and so may other apps. */
+/** The columns within which a name is unique: other accounts and apps may use the same name. */
 export const ownedWithin = ["owner", "app"] as const;
 
-/** A thing of somebody's, in an app: of one name each may have one. */
+/** An object with an owner and an app. */
 export interface Owned {
   readonly name: string;
   readonly owner: string;
@@ -30,28 +30,28 @@ export interface Owned {
   readonly sharing: "user" | "app" | "global";
 }
 
-/** What the table of such things knows one by. */
+/** The key of an owned object in its table. */
 export function ownedKey({ name, owner, app }: Omit<Owned, "sharing">): Key {
   return identityIn([name, owner, app]);
 }
 
-/** Where a name is looked up: what is whose there, and of which app. */
+/** Where a name is looked up; `-` as app stands for all apps. */
 export interface Namespace {
   readonly owner: string;
   readonly app: string;
 }
 
-/** Whether a namespace shows a thing: somebody's own to them alone, what is shared with its app there, the rest everywhere. */
+/** Whether a namespace shows an object: a private one to its owner, an app's in the app, a global one everywhere. */
 export function isVisibleIn({ owner, app }: Namespace, thing: Omit<Owned, "name">): boolean {
   if (thing.sharing === "user" && thing.owner !== owner) return false;
   return thing.sharing === "global" || app === "-" || app === "system" || thing.app === app;
 }
 
-const nearness = { user: 0, app: 1, global: 2 };
+const precedence = { user: 0, app: 1, global: 2 };
 
-/** The nearest first, as a name is resolved: one's own, that of the app, that of all apps. */
-export function nearestFirst<Thing extends Owned>(things: readonly Thing[], user: string): Thing[] {
+/** Sorts objects by precedence in name resolution: one's own, then the app's, then global ones. */
+export function sortByPrecedence<Thing extends Owned>(things: readonly Thing[], user: string): Thing[] {
   const rank = (thing: Thing) =>
-    thing.sharing === "user" && thing.owner !== user ? 3 : nearness[thing.sharing];
+    thing.sharing === "user" && thing.owner !== user ? 3 : precedence[thing.sharing];
   return things.toSorted((one, other) => rank(one) - rank(other));
 }

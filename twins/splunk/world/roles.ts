@@ -1,33 +1,33 @@
-/** Roles: what accounts may do. Those that come with the product, and what rows of the world make of them. */
+/** Roles and the rights they give: the shipped roles, and the rows that override them. */
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
 import type { EventAccess } from "../spl/context/event-access.ts";
 import { broadestLimit, combineFilters, filterProblem, type RoleSearch } from "./search-rights.ts";
 
-/** Searches that a member of a role may run at a time when nothing else is said: `srchJobsQuota`. */
+/** Default of `srchJobsQuota`: searches that a member may run at a time. */
 const DEFAULT_JOBS_QUOTA = 3;
 
-/** MB of results of a member of a role when nothing else is said: `srchDiskQuota`. */
+/** Default of `srchDiskQuota`: megabytes of a member's results. */
 const DEFAULT_DISK_QUOTA_MB = 100;
 
 export const indexPattern = z
   .string()
   .regex(/^[a-z0-9_*-]{1,80}$/, "must be the name of an index, or a pattern with *");
 const indexes = z.array(indexPattern);
-/** A search expression for each role, checked as it is read. */
+/** A search expression. */
 const filter = z.string().superRefine((text, context) => {
   const problem = filterProblem(text);
   if (problem !== undefined) context.addIssue(`must be a search expression: ${problem}`);
 });
 const limit = z.number().int().min(-1).default(-1);
 
-/** Roles that hold as they come with the product when they have no row. */
+/** Roles that exist without a row, with the shipped rights. */
 export const builtInRoles: readonly string[] = ["admin", "power", "user", "read_only"];
 
 const roles = defineTable({
   description:
-    "Roles of accounts. admin, power, user and read_only hold as they come with the product when they have no row.",
+    "Roles of accounts. admin, power, user and read_only exist without a row, with the shipped rights.",
   key: "name",
   columns: {
     name: {
@@ -38,52 +38,52 @@ const roles = defineTable({
     },
     capabilities: {
       type: z.array(z.string().min(1)).default([]),
-      description: "What its members may do, by the vendor's names of capabilities.",
+      description: "Capabilities of its members, by the vendor's names.",
     },
     imported_roles: {
       type: z.array(z.string().min(1)).default([]),
-      description: "Roles whose capabilities it has too.",
+      description: "Roles whose capabilities it inherits.",
       references: "roles.name",
       builtIn: builtInRoles,
     },
     srch_jobs_quota: {
       type: z.number().int().min(0).default(DEFAULT_JOBS_QUOTA),
-      description: "How many searches each of its members may run at a time; any number when 0.",
+      description: "How many searches each member may run at a time; any number when 0.",
     },
     srch_indexes_allowed: {
       type: indexes.nullable().default(null),
       description:
-        "The indexes that its members may search, with * for any characters; * alone stands for all but internal ones, and _* for those. When empty as the product ships the role: none for a role of one's own.",
+        "The indexes that its members may search, with * for any characters; * alone matches all but internal indexes, _* those. When empty: as shipped, and none for a custom role.",
     },
     srch_indexes_disallowed: {
       type: indexes.default([]),
-      description: "Indexes that its members may not search, whatever else allows them.",
+      description: "Indexes that its members may not search, even when another rule allows them.",
     },
     srch_indexes_default: {
       type: indexes.nullable().default(null),
       description:
-        "The indexes of a search that names none. When empty as the product ships the role: none for a role of one's own.",
+        "The indexes of a search that names none. When empty: as shipped, and none for a custom role.",
     },
     srch_filter: {
       type: filter.default(""),
-      description: "A search expression that all events meet which its members find; several apart by ;.",
+      description: "A search expression that limits the events its members find; several are separated by ;.",
     },
     srch_filter_selecting: {
       type: z.boolean().default(true),
       description:
-        "Whether the filter adds to those of other roles, so that one of them is enough, or takes away.",
+        "Whether the filter adds to those of other roles (an event meets any of them), or limits them.",
     },
     srch_time_win: {
       type: limit,
-      description: "How many seconds a search's time range may be long; -1: as other roles say; 0: any.",
+      description: "Longest time range of a search, in seconds; -1: as other roles say; 0: unlimited.",
     },
     srch_time_earliest: {
       type: limit,
-      description: "How many seconds ago events may have happened; -1: as other roles say; 0: any.",
+      description: "Greatest age of events, in seconds; -1: as other roles say; 0: unlimited.",
     },
     srch_disk_quota: {
       type: z.number().int().min(0).default(DEFAULT_DISK_QUOTA_MB),
-      description: "How many MB the results of each member's searches may have; any number when 0.",
+      description: "Megabytes that the results of each member's searches may take; unlimited when 0.",
     },
   },
 });
@@ -129,7 +129,7 @@ interface Shipped extends Pick<RoleRow, "name" | "capabilities" | "imported_role
   internal?: boolean;
 }
 
-const shipped = ({ name, capabilities, imported_roles, quotas, internal = false }: Shipped): RoleRow => ({
+const shippedRole = ({ name, capabilities, imported_roles, quotas, internal = false }: Shipped): RoleRow => ({
   name,
   capabilities,
   imported_roles,
@@ -137,7 +137,7 @@ const shipped = ({ name, capabilities, imported_roles, quotas, internal = false 
   srch_indexes_allowed: internal ? ["*", "_*"] : ["*"],
   srch_indexes_disallowed: [],
   srch_indexes_default: ["main"],
-  // It overrides what other roles say.
+  // `*` overrides the filters of other roles.
   srch_filter: internal ? "*" : "",
   srch_filter_selecting: true,
   srch_time_win: internal ? 0 : -1,
@@ -147,18 +147,18 @@ const shipped = ({ name, capabilities, imported_roles, quotas, internal = false 
 
 const usual = [DEFAULT_JOBS_QUOTA, DEFAULT_DISK_QUOTA_MB] as const;
 
-/** As the product ships them, and `read_only`, whose members look at everything and search nothing. */
+/** The product's roles, and `read_only`, whose members read everything and search nothing. */
 export const shippedRoles: readonly RoleRow[] = [
-  shipped({
+  shippedRole({
     name: "admin",
     capabilities: managing,
     imported_roles: ["power", "user"],
     quotas: [50, 10_000],
     internal: true,
   }),
-  shipped({ name: "power", capabilities: scheduling, imported_roles: ["user"], quotas: [10, 500] }),
-  shipped({ name: "read_only", capabilities: looking, imported_roles: [], quotas: usual }),
-  shipped({
+  shippedRole({ name: "power", capabilities: scheduling, imported_roles: ["user"], quotas: [10, 500] }),
+  shippedRole({ name: "read_only", capabilities: looking, imported_roles: [], quotas: usual }),
+  shippedRole({
     name: "user",
     capabilities: [...looking, ...using].sort(),
     imported_roles: [],
@@ -166,21 +166,21 @@ export const shippedRoles: readonly RoleRow[] = [
   }),
 ];
 
-/** What the roles of an account come to. */
+/** The rights that the roles of an account give together. */
 export interface Rights {
-  /** The roles it has, and those that these import. */
+  /** Own and inherited roles. */
   readonly roles: ReadonlySet<string>;
   readonly capabilities: ReadonlySet<string>;
-  /** Searches that it may run at a time; 0: any number. Of several roles the broadest counts. */
+  /** Searches that it may run at a time; 0: any number. The highest quota of the roles counts. */
   readonly srchJobsQuota: number;
-  /** MB that the results of its searches may have; 0: any number. */
+  /** Megabytes that the results of its searches may take; 0: unlimited. */
   readonly srchDiskQuotaMb: number;
-  /** Which events it finds. */
+  /** The events that it may find. */
   readonly search: EventAccess;
 }
 
-/** @param find the row of a role */
-export function rightsOf(names: readonly string[], find: (name: string) => RoleRow | undefined): Rights {
+/** Merges the rights of roles. @param find finds the row of a role */
+export function mergeRoles(names: readonly string[], find: (name: string) => RoleRow | undefined): Rights {
   const held = new Set<string>();
   const found: RoleRow[] = [];
   const hold = (name: string) => {
@@ -191,7 +191,7 @@ export function rightsOf(names: readonly string[], find: (name: string) => RoleR
     for (const imported of role?.imported_roles ?? []) hold(imported);
   };
   for (const name of names) hold(name);
-  const searches = found.map(searchOf);
+  const searches = found.map(searchSettingsOf);
   return {
     roles: held,
     capabilities: new Set(found.flatMap(({ capabilities }) => capabilities)),
@@ -204,9 +204,9 @@ export function rightsOf(names: readonly string[], find: (name: string) => RoleR
       DEFAULT_DISK_QUOTA_MB,
     ),
     search: {
-      allowed: together(searches.map(({ allowed }) => allowed)),
-      disallowed: together(searches.map(({ disallowed }) => disallowed)),
-      defaults: together(searches.map(({ defaults }) => defaults)),
+      allowed: union(searches.map(({ allowed }) => allowed)),
+      disallowed: union(searches.map(({ disallowed }) => disallowed)),
+      defaults: union(searches.map(({ defaults }) => defaults)),
       filter: combineFilters(searches),
       windowS: broadestLimit(searches.map(({ windowS }) => windowS)),
       earliestS: broadestLimit(searches.map(({ earliestS }) => earliestS)),
@@ -214,16 +214,16 @@ export function rightsOf(names: readonly string[], find: (name: string) => RoleR
   };
 }
 
-const together = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
+const union = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
 
-/** 0 stands for any number. */
+/** The highest quota; 0 is unlimited. */
 function broadestQuota(quotas: readonly number[], usual: number): number {
   if (quotas.includes(0)) return 0;
   return quotas.length === 0 ? usual : Math.max(...quotas);
 }
 
-/** What a role says itself of what its members find. */
-export function searchOf(row: RoleRow): RoleSearch {
+/** The search settings of a role by itself. */
+export function searchSettingsOf(row: RoleRow): RoleSearch {
   const product = shippedRoles.find(({ name }) => name === row.name);
   return {
     allowed: row.srch_indexes_allowed ?? product?.srch_indexes_allowed ?? [],

@@ -6,7 +6,7 @@ import { rowProblem } from "../conf/check-saved-search.ts";
 import { isSetting, savedSearchFormats } from "../conf/saved-search-formats.ts";
 import { appColumn, ownedWithin, ownerColumn } from "./ownership.ts";
 
-/** Each is known to `savedsearches.conf`, and of the form that it has there. */
+/** Settings with names and formats of `savedsearches.conf`. */
 const settings = z.record(z.string(), z.string()).superRefine((given, context) => {
   const unknown = Object.keys(given).find((name) => !isSetting(name));
   if (unknown !== undefined) context.addIssue(`${unknown} is no setting of a saved search`);
@@ -14,21 +14,21 @@ const settings = z.record(z.string(), z.string()).superRefine((given, context) =
   if (problem !== undefined) context.addIssue(problem);
 });
 
-/** A column of its own for a setting. Nothing is what it is when nobody says otherwise. */
-const ofForm = (name: string, alsoTakes = (_value: string) => false) => {
+/** A column for a setting, with its format. An empty value stands for the default. */
+const settingColumn = (name: string, alsoAccepts = (_value: string) => false) => {
   const format = savedSearchFormats[name];
   return z.string().superRefine((value, context) => {
     const given = value.trim();
-    if (given === "" || format === undefined || format.accepts(given, {}) || alsoTakes(given)) return;
+    if (given === "" || format === undefined || format.accepts(given, {}) || alsoAccepts(given)) return;
     context.addIssue(`must be ${format.description}`);
   });
 };
-const schedule = ofForm("cron_schedule");
-// How a setting of its own says times are written is not seen here: it can be no time that has no digit.
-const moment = ofForm("dispatch.earliest_time", (value) => /\d/.test(value));
+const schedule = settingColumn("cron_schedule");
+// The time format of the saved search is unknown here, so any value with a digit is accepted.
+const moment = settingColumn("dispatch.earliest_time", (value) => /\d/.test(value));
 
 const savedSearches = defineTable({
-  description: "Searches under a name: reports, and alerts.",
+  description: "Saved searches: reports and alerts.",
   key: "name",
   within: ownedWithin,
   columns: {
@@ -50,12 +50,12 @@ const savedSearches = defineTable({
     settings: { type: settings.default({}), description: "Its other settings, by the vendor's names." },
     rescheduled_to: {
       type: z.iso.datetime().nullable().default(null),
-      description: "When it is to run next, if that is not by its schedule.",
+      description: "When it runs next, if not by its schedule.",
     },
     suppressed_until: {
       type: z.record(z.string(), z.iso.datetime()).default({}),
       description:
-        "Until when its alerts are held back: all of them under an empty key, or by the values of fields.",
+        "End of the suppression of its alerts: of all under an empty key, or by the values of fields.",
     },
   },
 });

@@ -1,48 +1,48 @@
-/** Which events the members of roles find, as the vendor's `authorize.conf.spec` merges what several roles say. */
+/** Which events the members of roles may find. Merges several roles like the vendor's `authorize.conf.spec`. */
 import { splitList } from "@offhook/platform/base/split-list";
 import type { EventAccess } from "../spl/context/event-access.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { parseSearchExpression } from "../spl/syntax/parse-text.ts";
 import { afterQuotes } from "../spl/syntax/text.ts";
 
-/** What one role says. */
+/** The search settings of one role. */
 export interface RoleSearch extends Omit<EventAccess, "windowS" | "earliestS"> {
-  /** Whether its filter adds to those of others. */
+  /** Whether its filter adds events to those of other roles, instead of limiting them. */
   readonly selecting: boolean;
-  /** Seconds; 0: any number whatever others say; -1: as others say. */
+  /** Seconds; 0: unlimited, whatever other roles say; -1: not set. */
   readonly windowS: number;
   readonly earliestS: number;
 }
 
-/** The least restrictive. */
+/** The least restrictive limit. */
 export function broadestLimit(limits: readonly number[]): number | undefined {
   if (limits.includes(0)) return undefined;
   const most = Math.max(-1, ...limits);
   return most === -1 ? undefined : most;
 }
 
-/** Those that add: one of them is enough. Those that take away: all of them hold. */
+/** Combines filters: an event meets any of the adding ones and all of the limiting ones. */
 export function combineFilters(roles: readonly Pick<RoleSearch, "filter" | "selecting">[]): string {
-  const filters = roles.map(({ filter, selecting }) => ({ texts: filtersOf(filter), selecting }));
+  const filters = roles.map(({ filter, selecting }) => ({ texts: splitFilters(filter), selecting }));
   const adding = filters.flatMap(({ texts, selecting }) => (selecting ? texts : []));
-  const taking = filters.flatMap(({ texts, selecting }) => (selecting ? [] : texts));
+  const limiting = filters.flatMap(({ texts, selecting }) => (selecting ? [] : texts));
   const isOpen = adding.length === 0 || adding.includes("*");
   const all = [
     ...(isOpen ? [] : [adding.map((text) => `(${text})`).join(" OR ")]),
-    ...taking.filter((text) => text !== "*"),
+    ...limiting.filter((text) => text !== "*"),
   ];
   return all.map((text) => `(${text})`).join(" ");
 }
 
-/** A list, apart by semicolons that stand in no quotes. */
-function filtersOf(text: string): string[] {
+/** Splits a list at semicolons outside quotes. */
+function splitFilters(text: string): string[] {
   return [...splitList(text, ";", afterQuotes)].flatMap((part) => part.trim() || []);
 }
 
-/** What is wrong with a filter; `undefined`: nothing. */
+/** Finds the problem of a filter; `undefined`: none. */
 export function filterProblem(text: string): string | undefined {
   try {
-    for (const part of filtersOf(text)) parseSearchExpression(part);
+    for (const part of splitFilters(text)) parseSearchExpression(part);
     return undefined;
   } catch (error) {
     if (error instanceof SplError) return error.message;
@@ -50,7 +50,7 @@ export function filterProblem(text: string): string | undefined {
   }
 }
 
-const everything: EventAccess = {
+const unrestricted: EventAccess = {
   allowed: ["*", "_*"],
   disallowed: [],
   defaults: [],
@@ -59,7 +59,7 @@ const everything: EventAccess = {
   earliestS: undefined,
 };
 
-/** Those of the system itself, which searches for nobody in particular. @param index that events are in when they name none */
+/** The search rights of the system. @param index default index of events */
 export function systemSearchRights(index: string): EventAccess {
-  return { ...everything, defaults: [index] };
+  return { ...unrestricted, defaults: [index] };
 }

@@ -1,10 +1,10 @@
-/** What a fresh twin has in its tables. */
+/** The rows of a fresh twin. */
 import { createHash } from "node:crypto";
 import type { Tables } from "@offhook/platform/world/world";
 import { VERSION } from "../product.ts";
 import { shippedRoles } from "./roles.ts";
 
-/** The account that there is from the start. */
+/** The initial account. */
 export const SEED_USER = "admin";
 export const SEED_PASSWORD = "splunk-twin-password";
 /** A token of that account, for `Authorization: Bearer`. */
@@ -12,10 +12,10 @@ export const SEED_TOKEN = "splunk-twin-token";
 
 /** A token of the event collector. */
 export const SEED_HEC_TOKEN = "0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70";
-/** The indexes that a fresh platform has, beside the one that events are in. */
+/** The indexes of a fresh platform, beside the default index of events. */
 const INDEXES = ["_audit", "_internal", "_introspection", "history", "main", "summary"];
 
-/** Saved searches that a fresh instance has. */
+/** Saved searches of a fresh instance. */
 const stockSearches = [
   {
     name: "Errors in the last 24 hours",
@@ -29,7 +29,7 @@ const stockSearches = [
   },
 ];
 
-/** Apps that a fresh instance has. */
+/** Apps of a fresh instance. */
 const stockApps = [
   { name: "launcher", label: "Home", description: "Where to begin." },
   { name: "search", label: "Search & Reporting", description: "Searches, reports and alerts." },
@@ -43,10 +43,10 @@ const stockApps = [
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** When what the product ships was made, as it says itself: every fresh twin is the same. */
+/** Creation time of shipped objects; fixed, so that all fresh twins are equal. */
 const SHIPPED_AT = "1970-01-01T00:00:00.000Z";
 
-/** @param index that events are in when they name none */
+/** @param index default index of events */
 export function seedTables(index: string): Tables {
   return {
     users: [

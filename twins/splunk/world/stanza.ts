@@ -4,8 +4,8 @@ import type { LogQueryTables } from "./tables.ts";
 
 const noSettings: Settings = {};
 
-/** All settings of a stanza. @param name its file and its own name: `limits/http_input` */
-export function stanza(tables: LogQueryTables, name: string): Settings {
+/** Reads all settings of a stanza. @param name file and stanza: `limits/http_input` */
+export function readStanza(tables: LogQueryTables, name: string): Settings {
   const shipped = shippedStanzas[name] ?? noSettings;
   const row = tables.table("conf_stanzas").get(name);
   return row === undefined ? shipped : { ...shipped, ...row.settings };

@@ -1,4 +1,4 @@
-/** The tables of the log-query twin that hold no events. */
+/** All tables of the log-query twin except the events. */
 
 import { createMemoryWorld, type MemoryWorld } from "@offhook/platform/world/memory-world";
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
@@ -18,7 +18,7 @@ const message = z.strictObject({
 });
 
 const users = defineTable({
-  description: "Who may log in.",
+  description: "Accounts.",
   key: "name",
   columns: {
     name: { type: z.string().min(1), description: "The user name." },
@@ -33,7 +33,7 @@ const users = defineTable({
     },
     default_app: {
       type: z.string().default("search"),
-      description: "The app that the user begins in.",
+      description: "The app that the user starts in.",
       references: "apps.name",
       mayDangle: true,
     },
@@ -41,24 +41,27 @@ const users = defineTable({
 });
 
 const sessions = defineTable({
-  description: "Session keys that a login has given, and tokens that were made beforehand.",
+  description: "Session keys of logins, and tokens.",
   key: "key_sha256",
   limit: { rows: 20_000 },
   columns: {
     key_sha256: { type: sha256, description: "SHA-256 of the key or token, in hexadecimal." },
-    user: { type: z.string(), description: "Whose it is.", references: "users.name" },
-    kind: { type: z.enum(["session", "token"]).default("session"), description: "How it came to be." },
+    user: { type: z.string(), description: "The account.", references: "users.name" },
+    kind: {
+      type: z.enum(["session", "token"]).default("session"),
+      description: "Whether a login created it, or it is a permanent token.",
+    },
     created_at: { type: moment, description: "When it was made." },
     expires_at: {
       type: moment.nullable().default(null),
-      description: "When it ends; never when empty. A session that is used lives on.",
+      description: "When it expires; never when empty. Use extends a session.",
     },
   },
 });
 
 const jobs = defineTable({
   description:
-    "Searches that run or have run. Results are kept beside the rows, until a job is removed or expires.",
+    "Running and finished searches. Their results are kept beside the rows, until a job is removed or expires.",
   key: "sid",
   limit: { rows: 5_000, mayLetGo: ({ state }) => state === "DONE" || state === "FAILED" },
   columns: {
@@ -66,31 +69,34 @@ const jobs = defineTable({
     search: { type: z.string(), description: "The search." },
     owner: { type: z.string(), description: "Who started it." },
     app: { type: z.string().default("search"), description: "The app it was started in." },
-    saved_search: { type: z.string().nullable().default(null), description: "The saved search it is of." },
+    saved_search: {
+      type: z.string().nullable().default(null),
+      description: "The saved search that it runs.",
+    },
     saved_search_owner: {
       type: z.string().nullable().default(null),
-      description: "Whose saved search that is.",
+      description: "Owner of the saved search.",
     },
     readers: {
       type: z.array(z.string().min(1)).default([]),
       description:
-        "Roles and users who may look at it beside its owner; * for everybody: of a scheduled search that is shared.",
+        "Roles and users that may read it beside its owner; * for everybody, as for a shared scheduled search.",
     },
     state: {
       type: z.enum(["QUEUED", "PARSING", "RUNNING", "PAUSED", "FINALIZING", "DONE", "FAILED"]),
-      description: "Where it stands: dispatchState.",
+      description: "Its dispatchState.",
     },
     finalized: {
       type: z.boolean().default(false),
-      description: "Whether it was ended early, with the results it had.",
+      description: "Whether it ended early with the results it had.",
     },
     saved: { type: z.boolean().default(false), description: "Whether it is kept for a week." },
     created_at: { type: moment, description: "When it was started." },
-    finished_at: { type: moment.nullable().default(null), description: "When it was done, or had failed." },
+    finished_at: { type: moment.nullable().default(null), description: "When it finished or failed." },
     expires_at: { type: moment, description: "When it is removed." },
     ttl_s: {
       type: z.number().int().min(0),
-      description: "How many seconds it is kept after it was last used.",
+      description: "Seconds that it is kept after its last use.",
     },
     priority: { type: z.number().int().min(0).max(10).default(5), description: "Its priority." },
     earliest_at: {
@@ -104,14 +110,14 @@ const jobs = defineTable({
     run_duration_s: { type: z.number().min(0).default(0), description: "How many seconds it ran." },
     scan_count: {
       type: z.number().int().min(0).nullable().default(null),
-      description: "Events that it looked at; empty until somebody asks for the job.",
+      description: "Events scanned; empty until the job is first read.",
     },
     event_count: {
       type: z.number().int().min(0).nullable().default(null),
-      description: "Events that it found; empty until somebody asks for the job.",
+      description: "Events found; empty until the job is first read.",
     },
     result_count: { type: z.number().int().min(0).default(0), description: "Rows of its result." },
-    messages: { type: z.array(message).default([]), description: "What it has to say." },
+    messages: { type: z.array(message).default([]), description: "Its messages." },
     request: {
       type: z.record(z.string(), z.union([z.string(), z.array(z.string())])).default({}),
       description: "The arguments it was started with.",

@@ -98,7 +98,7 @@ test("the columns of an event hold what a store would read in its JSON", () => {
     fc.property(fc.array(written, { maxLength: 5 }), (events) => {
       const documents = new EventDocuments(catalog, shapes, Date.now());
       for (const one of events) {
-        const { source, fitted } = documents.of(one);
+        const { source, fitted } = documents.toDocument(one);
         const isBeforeYear0 = one.timeMicros < Date.parse("0000-01-01") * 1000;
         expect(fitted === undefined).toBe(isBeforeYear0);
         if (!fitted) continue;
