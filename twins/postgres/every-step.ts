@@ -1,6 +1,6 @@
 /**
- * Takes every step, one after another, whatever becomes of those before it.
- * @throws the first error, when all steps are done
+ * Runs every step, one after another, even when earlier ones fail.
+ * @throws the first error, after the last step
  */
 export async function everyStep(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
   const errors: unknown[] = [];

@@ -56,8 +56,8 @@ async function recipesOf(
   return { standard: { schema: tables, seed: await read(seed) }, named };
 }
 
-/** Runs the SQL of files that the config names; what is wrong with it is told to whoever may read them. */
-async function runningFiles<Result>(
+/** Runs SQL from files that the config names. Their errors name the files, for a reader who may see them. */
+async function withFileErrors<Result>(
   context: TwinContext,
   { SCHEMA_PATH, SEED_PATH, profiles }: Config,
   run: () => Promise<Result>,
@@ -77,19 +77,19 @@ async function start(context: TwinContext, options: Config): Promise<PostgresTwi
   const lease = await leaseServer(context.log, process.env.DATABASE_SERVER_URL || undefined);
   let database: SandboxDatabase | undefined;
   try {
-    database = await runningFiles(context, options, () =>
+    database = await withFileErrors(context, options, () =>
       createSandboxDatabase(lease.server, context.sandbox, recipes.standard),
     );
-    return await running(context, options, recipes, lease, database);
+    return await runTwin(context, options, recipes, lease, database);
   } catch (error) {
     await everyStep([() => database?.drop(), () => lease.release()]).catch((left: unknown) => {
-      context.log.warn({ err: left }, "the database server was not left as it was found");
+      context.log.warn({ err: left }, "could not clean up the database server");
     });
     throw unavailableOr(error, lease.server.outage());
   }
 }
 
-async function running(
+async function runTwin(
   context: TwinContext,
   options: Config,
   recipes: Recipes,
@@ -105,16 +105,16 @@ async function running(
       definitions: database.definitions,
       rebuild: async (changes, tables) => {
         try {
-          await world.whileReplaced(await rebuild({ database, server, log }, changes, tables));
+          await world.replaceDatabase(await rebuild({ database, server, log }, changes, tables));
         } finally {
-          void world.rest().then(() => database.tidy());
+          void world.settled().then(() => database.tidy());
         }
       },
     },
     log,
   );
   const proxy = await statementProxy(context, database);
-  void world.rest().then(() => database.tidy());
+  void world.settled().then(() => database.tidy());
   return {
     world,
     url: proxy?.url ?? database.url,
@@ -123,21 +123,21 @@ async function running(
       if (!recipe) throw unknownProfile(profile ?? DEFAULT_PROFILE, recipes.named.keys());
       const startedAt = performance.now();
       try {
-        const replacement = await runningFiles(context, options, () => database.replacement(recipe));
-        await world.whileReplaced(replacement);
+        const replacement = await withFileErrors(context, options, () => database.replacement(recipe));
+        await world.replaceDatabase(replacement);
       } catch (error) {
         throw unavailableOr(error, lease.server.outage());
       } finally {
-        void world.rest().then(() => database.tidy());
+        void world.settled().then(() => database.tidy());
       }
-      context.log.debug({ tookMs: Math.round(performance.now() - startedAt) }, "database made anew");
+      context.log.debug({ tookMs: Math.round(performance.now() - startedAt) }, "replaced the database");
     },
     health: () => world.health(),
     stop: () =>
       everyStep([
         () => proxy?.stop(),
         () => world.close(),
-        () => lease.server.settled(), // What a server that is being started again has is dropped when it is there.
+        () => lease.server.settled(), // A restarting server must be up before anything on it can be dropped.
         () => database.drop(),
         () => lease.release(),
       ]),

@@ -1,4 +1,4 @@
-/** A database with other definitions than at its start, made beside the one that is there. */
+/** Rebuilds a sandbox's database with other definitions, in a copy beside the current one. */
 
 import type { Tables } from "@offhook/platform/world/world";
 import { WorldRefusal } from "@offhook/platform/world/world";
@@ -13,9 +13,9 @@ import { refuseIfAny } from "./world/refusals.ts";
 import { unavailableOr } from "./world/unavailable.ts";
 
 /**
- * Makes a copy of the start define what the changes say, and fills it. The statements run as the code under test's own role,
- * which may do no more than it can over its connection.
- * @throws WorldRefusal when a definition or a row is refused; the copy is gone then
+ * Applies changes of definition to a copy of the start, and fills it. The statements run as the role of the code under test, so they can
+ * do no more than it can over its connection.
+ * @throws WorldRefusal when a definition or a row is refused; the copy is dropped then
  */
 export async function rebuild(
   { database, server, log }: { database: SandboxDatabase; server: Server; log: Logger },
@@ -28,7 +28,7 @@ export async function rebuild(
     await withClient({ connectionString: url }, async (client) => {
       refuseIfAny(await applyChanges(client, database.definitions, changes));
     });
-    const nested = () => Promise.reject(new Error("a database that is being made is not made anew"));
+    const nested = () => Promise.reject(new Error("a rebuild inside a rebuild"));
     const start = { definitions: database.definitions, rebuild: nested };
     const world = await PostgresWorld.open(adminUrl, server, start, log);
     try {

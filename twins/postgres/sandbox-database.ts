@@ -1,4 +1,4 @@
-/** One sandbox's database: a copy of a template, and another copy in its place when the sandbox is reset. */
+/** The database of one sandbox: a copy of a template, which a reset replaces by another copy. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { everyStep } from "./every-step.ts";
@@ -8,19 +8,19 @@ import type { Catalogue } from "./world/catalogue.ts";
 import type { Definition } from "./world/definitions.ts";
 
 export interface SandboxDatabase {
-  /** What the code under test connects with: the owner of this one database's tables, no superuser. */
+  /** For the code under test: the owner of this database's tables, no superuser. */
   url: string;
-  /** What the control plane connects with. */
+  /** For the control plane. */
   adminUrl: string;
-  /** The tables it has at its start. */
+  /** At its start. */
   catalogue: Catalogue;
-  /** What it defines at its start. */
+  /** At its start. */
   definitions: readonly Definition[];
-  /** Makes a fresh database to replace it by, from another recipe if one is given. Nothing changes until it is put in place. */
+  /** Makes a fresh database, from another recipe if given. Nothing changes until it is put in place. */
   replacement(recipe?: Recipe): Promise<Replacement>;
-  /** In the background, drops what was replaced and makes the next copies ahead: for when nobody waits for the database. */
+  /** Drops replaced databases and makes spare copies, in the background. Call it when nobody waits for the database. */
   tidy(): void;
-  /** Drops it, and waits until those it has replaced are gone as well. */
+  /** Drops it, and waits until the replaced databases are dropped as well. */
   drop(): Promise<void>;
 }
 
@@ -28,19 +28,19 @@ export interface SandboxDatabase {
 export interface Replacement {
   catalogue: Catalogue;
   /**
-   * Puts it where the sandbox's database is: in one step, so that somebody who connects finds the one or the other. The
-   * server ends the connections open to the old one, which `tidy` drops.
+   * Replaces the sandbox's database in one step, so that a client always connects to one or the other. Connections to the old one are
+   * ended, and `tidy` drops it.
    */
   putInPlace(): Promise<void>;
-  /** Lets it be worked on before it is put in place: the addresses of its login and of the administrator. */
+  /** Opens it for work before it is put in place. @returns the connection strings of its login and of the administrator */
   open(): Promise<{ url: string; adminUrl: string }>;
-  /** Drops it, when it is not to be put in place. */
+  /** Drops it instead of putting it in place. */
   discard(): void;
 }
 
-const connectionsPerSandbox = 60;
-/** Renaming takes a millisecond. It waits for whoever has connected meanwhile, which is no use. */
-const renameTimeoutMs = 50;
+const MAX_CONNECTIONS = 60;
+/** Renaming takes a millisecond, unless it waits for a client that connected meanwhile: that is of no use. */
+const RENAME_TIMEOUT_MS = 50;
 
 /** @throws Error naming the script and the statement's problem when the schema or the seed does not run */
 export async function createSandboxDatabase(
@@ -66,8 +66,8 @@ export async function createSandboxDatabase(
     }
     replaced = [];
   };
-  /** Gives a copy this database's name, and its login the right to connect. */
-  const naming = (copy: string) =>
+  /** SQL that gives a copy this database's name, and its login the right to connect. */
+  const renameSql = (copy: string) =>
     `${server.superuser ? `GRANT CONNECT ON DATABASE ${pg.escapeIdentifier(copy)} TO ${name};` : ""}
      ALTER DATABASE ${pg.escapeIdentifier(copy)} RENAME TO ${name}`;
 
@@ -84,19 +84,19 @@ export async function createSandboxDatabase(
     try {
       await server.query(
         `${endConnections(login.name)};
-         SELECT set_config('statement_timeout', '${renameTimeoutMs}', true);
+         SELECT set_config('statement_timeout', '${RENAME_TIMEOUT_MS}', true);
          ALTER DATABASE ${name} RENAME TO ${old};
-         ${naming(copy)}`,
+         ${renameSql(copy)}`,
       );
       replaced.push(old);
     } catch (error) {
-      // Somebody has connected in between, or there is no such database. Dropping keeps newcomers out.
+      // A client has connected in between, or the database is gone. Dropping it keeps new clients out.
       if (!(error instanceof pg.DatabaseError)) {
-        replaced.push(old); // Whether it was renamed is not known.
+        replaced.push(old); // It may have been renamed.
         throw error;
       }
       await dropDatabase();
-      await server.query(naming(copy));
+      await server.query(renameSql(copy));
     }
   };
 
@@ -138,11 +138,11 @@ export async function createSandboxDatabase(
   try {
     if (server.superuser) {
       await server.query(
-        `CREATE ROLE ${name} LOGIN PASSWORD '${login.password}' CONNECTION LIMIT ${connectionsPerSandbox} IN ROLE ${tableOwner};
+        `CREATE ROLE ${name} LOGIN PASSWORD '${login.password}' CONNECTION LIMIT ${MAX_CONNECTIONS} IN ROLE ${tableOwner};
          ALTER ROLE ${name} SET role = ${tableOwner}`,
       );
     }
-    await server.query(naming(first));
+    await server.query(renameSql(first));
   } catch (error) {
     await everyStep([() => server.copies.discard(first), dropRole]);
     throw error;
@@ -168,8 +168,8 @@ export async function createSandboxDatabase(
 }
 
 /**
- * Ends every connection to a database and waits, a second at most, until they are gone. `DROP … WITH (FORCE)` does so too,
- * but looks only every 100 ms whether they are. Sessions without a user are the server's own, which it ends itself.
+ * SQL that ends every connection to a database and waits for their end, a second at most. `DROP … WITH (FORCE)` does so too, but polls
+ * only every 100 ms. Sessions without a user are the server's own, which it ends itself.
  */
 function endConnections(database: string): string {
   const sessions = `FROM pg_stat_activity WHERE datname = ${pg.escapeLiteral(database)} AND usesysid IS NOT NULL`;

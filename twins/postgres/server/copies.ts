@@ -1,6 +1,6 @@
 /**
- * Copies of templates. Two of each template are made ahead, for a sandbox that starts and is reset at once, so that who
- * needs a database takes one instead of waiting for the copying; databases that are done with are dropped behind their owners' backs. Both happen one at a time, in order.
+ * Copies of templates. Two spare copies of each template are made ahead, enough for a sandbox that starts and is reset at once, so that
+ * taking a database need not wait. Copies are made ahead, and old databases dropped, in the background, one at a time and in order.
  */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
@@ -10,22 +10,22 @@ import { type Template, type TemplateServer, tableOwner } from "./templates.ts";
 
 export interface Copies {
   /**
-   * A database just as the template is, which belongs to the caller from then on. Nobody but the administrator may connect
-   * to it, where the administrator is a superuser.
+   * A copy of the template, owned by the caller from then on. If the administrator is a superuser, only the administrator may connect
+   * to it.
    */
   take(template: Template): Promise<string>;
-  /** Makes the next copies ahead, in the background. What is too large to keep is not made. */
+  /** Makes spare copies in the background, unless the template is too large. */
   makeAhead(template: Template): void;
-  /** Drops a database in the background. Resolves when it is done; a failure is logged and tried again by `dropAll`. */
+  /** Drops a database in the background. Resolves when it is done; logs a failure, which `dropAll` retries. */
   discard(name: string): Promise<void>;
-  /** Waits until nothing is under way in the background. */
+  /** Resolves when no background work is left. */
   settle(): Promise<void>;
-  /** Drops what is left, when all is settled. @throws the first error, when all that can be dropped is */
+  /** Drops what is left; call it after `settle`. Tries to drop all. @throws the first error */
   dropAll(): Promise<void>;
 }
 
 export interface CopyServer extends TemplateServer {
-  /** How a database is copied: as files where nothing is ever forced to disk, else through the write-ahead log. */
+  /** FILE_COPY is faster where nothing is flushed to disk (fsync off). */
   copyStrategy: "FILE_COPY" | "WAL_LOG";
 }
 
@@ -36,14 +36,14 @@ interface Spare {
   made: Promise<void>;
 }
 
-/** What the copies made ahead may take together; those whose template was used longest ago goes first. */
-const sparesEach = 2;
-const spareBytes = 256 * 1024 ** 2;
-/** Tasks in the background from which on who takes a copy waits for them. */
-const longBacklog = 8;
+/** Spare copies of each template, and bytes of all; the least recently used template loses its spares first. */
+const SPARES_PER_TEMPLATE = 2;
+const MAX_SPARE_BYTES = 256 * 1024 ** 2;
+/** Background tasks from which on `take` waits for them. */
+const MAX_BACKLOG = 8;
 
 export function createCopies(server: CopyServer, log: Logger): Copies {
-  /** Those of the template used longest ago come first. */
+  /** By template, the least recently used first. */
   let spares: Spare[] = [];
   const undropped = new Set<string>();
   let backlog: Promise<void> = Promise.resolve();
@@ -54,7 +54,7 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
     const done = backlog.then(work).finally(() => {
       waiting--;
     });
-    backlog = done.catch(() => {}); // Whoever asked for it has the error.
+    backlog = done.catch(() => {}); // The caller gets the error.
     return done;
   };
 
@@ -77,7 +77,7 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
   const discard = (name: string) => {
     undropped.add(name);
     return inBackground(() => drop(name)).catch((error: unknown) => {
-      log.warn({ err: error, database: name }, "a database that is done with could not be dropped");
+      log.warn({ err: error, database: name }, "could not drop a database that is no longer used");
     });
   };
 
@@ -85,7 +85,7 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
     const name = copyName();
     const made = inBackground(() => copy(template, name));
     made.catch((error: unknown) => {
-      log.warn({ err: error }, "a copy of a database could not be made ahead");
+      log.warn({ err: error }, "could not make a spare copy of a database");
       spares = spares.filter((spare) => spare.name !== name);
       void discard(name);
     });
@@ -94,7 +94,7 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
 
   const makeRoom = () => {
     let bytes = spares.reduce((sum, spare) => sum + spare.bytes, 0);
-    while (bytes > spareBytes) {
+    while (bytes > MAX_SPARE_BYTES) {
       const [first, ...rest] = spares;
       if (!first) return;
       spares = rest;
@@ -105,7 +105,7 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
 
   return {
     take: async (template) => {
-      if (waiting >= longBacklog) await backlog;
+      if (waiting >= MAX_BACKLOG) await backlog;
       const spare = spares.find((each) => each.template === template.name);
       if (spare) {
         spares = spares.filter((each) => each !== spare);
@@ -127,14 +127,14 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
     makeAhead: (template) => {
       const own = spares.filter((spare) => spare.template === template.name);
       const others = spares.filter((spare) => spare.template !== template.name);
-      const wanted = Math.min(sparesEach, Math.floor(spareBytes / template.bytes));
+      const wanted = Math.min(SPARES_PER_TEMPLATE, Math.floor(MAX_SPARE_BYTES / template.bytes));
       while (own.length < wanted) own.push(makeSpare(template));
       spares = [...others, ...own];
       makeRoom();
     },
     discard,
     settle: async () => {
-      while (waiting > 0) await backlog; // What fails asks for one more: to be dropped.
+      while (waiting > 0) await backlog; // A failed copy queues a drop.
     },
     dropAll: async () => {
       const left = [...undropped, ...spares.map(({ name }) => name)];

@@ -21,31 +21,32 @@ import { createInterface } from "node:readline";
 import { guardChild } from "@offhook/platform/base/child-guard";
 import { makeTemporaryFolder } from "@offhook/platform/base/temporary-folder";
 import type { Logger } from "pino";
-import { type Binaries, readyBinaries, type UnprivilegedUser } from "./binaries.ts";
+import { type Binaries, prepareBinaries, type UnprivilegedUser } from "./binaries.ts";
 import { endProcess, Supervisor } from "./supervisor.ts";
 
 export interface EmbeddedServer {
-  /** Connection string of the administrator, database `postgres`. */
+  /** Connection string of the ADMINISTRATOR, database `postgres`. */
   adminUrl: string;
-  /** Why its process does not run at the moment and what to do; `undefined` while it does. */
+  /** Why its process does not run and what to do; `undefined` while it does. */
   outage(): string | undefined;
   /** Resolves when no restart is under way. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
-const administrator = "postgres";
-const portAttempts = 5;
-const readyWithinMs = 30_000;
-const keptLogLines = 20;
-/** Longest wait for the last lines of a server that has ended. */
+const ADMINISTRATOR = "postgres";
+const MAX_PORT_ATTEMPTS = 5;
+const START_MS = 30_000;
+/** Last lines of the log, for error messages. */
+const MAX_LOG_LINES = 20;
+/** Longest wait for the last lines of an ended server. */
 const LAST_LINES_MS = 500;
 /** A server takes 50 MB and a sandbox 8 MB, before the data of the code under test. */
-const roomInMemoryBytes = 2 * 1024 ** 3;
+const MIN_MEMORY_BYTES = 2 * 1024 ** 3;
 
 /**
- * Nothing is forced to disk: the data need not outlive the machine. What is committed has been handed to the system, so
- * that it outlives the server's process. Everything that shapes a query's answer is the default.
+ * Nothing is flushed to disk, for the data need not survive a crash of the machine. It survives one of the server, since commits hand it
+ * to the operating system. Settings that affect query results keep their defaults.
  */
 const settings = {
   listen_addresses: "127.0.0.1",
@@ -57,19 +58,19 @@ const settings = {
   full_page_writes: "off",
   max_wal_size: "256MB",
   lc_messages: "C",
-  // A failed statement may hold a password (CREATE ROLE) or a caller's words: it stays out of the log.
+  // A failed statement may contain a password (CREATE ROLE) or a caller's words: keep it out of the log.
   log_min_error_statement: "panic",
-  // Repetitions protect passwords that can be guessed; each one here is 18 random bytes.
+  // Iterations protect guessable passwords; these are 18 random bytes.
   scram_iterations: "1",
   log_timezone: "UTC",
   timezone: "UTC",
-  // Shared memory in the data folder goes with it: a name of its own (shm_open) would outlive a server that is killed.
+  // Shared memory in the data folder is deleted with it; that of shm_open would outlive a killed server.
   ...(process.platform !== "win32" && { dynamic_shared_memory_type: "mmap" }),
 };
 
 /**
- * Starts a server and answers when it accepts connections. When it ends by itself it is started again, on its data and its
- * port. @throws Error with the server's last lines
+ * Starts a server, and resolves when it accepts connections. If it ends by itself, it is restarted on its data and port.
+ * @throws Error with the server's last lines
  */
 export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> {
   const user = unprivilegedUser();
@@ -77,7 +78,7 @@ export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> 
   const folder = temporary.path;
   try {
     if (user) await chown(folder, user.uid, user.gid);
-    const binaries = await readyBinaries(user);
+    const binaries = await prepareBinaries(user);
     const password = randomBytes(18).toString("base64url");
     await makeCluster(binaries, folder, password, user);
     const programs = { binaries, folder, user, log };
@@ -88,7 +89,7 @@ export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> 
     };
     const supervisor = new Supervisor({ child, launch, log });
     return {
-      adminUrl: `postgres://${administrator}:${password}@127.0.0.1:${port}/postgres`,
+      adminUrl: `postgres://${ADMINISTRATOR}:${password}@127.0.0.1:${port}/postgres`,
       outage: () => supervisor.outage,
       settled: () => supervisor.settled(),
       stop: async () => {
@@ -104,8 +105,8 @@ export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> 
 }
 
 /**
- * Where temporary data lies: in memory where the system offers room for it. A database is some 300 small files, and a file
- * system on disk takes ten times longer to make and remove them (ext4, which looks for long-deleted inodes each time).
+ * The folder for temporary data: in memory if there is room. A database consists of some 300 small files, which a file system on disk
+ * takes ten times longer to create and remove (ext4, which searches for long-deleted inodes each time).
  */
 async function dataParent(): Promise<string> {
   if (process.platform !== "linux") return tmpdir();
@@ -113,7 +114,7 @@ async function dataParent(): Promise<string> {
   try {
     await access(inMemory, constants.W_OK);
     const { bavail, bsize } = await statfs(inMemory);
-    return bavail * bsize >= roomInMemoryBytes ? inMemory : tmpdir();
+    return bavail * bsize >= MIN_MEMORY_BYTES ? inMemory : tmpdir();
   } catch {
     return tmpdir();
   }
@@ -145,7 +146,7 @@ async function makeCluster(
   if (user) await chown(passwordFile, user.uid, user.gid);
   const options = [
     ...["--pgdata", join(folder, "data")],
-    ...["--username", administrator, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
+    ...["--username", ADMINISTRATOR, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
     ...["--encoding", "UTF8", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"],
     ...["--no-sync", "--no-instructions", "--wal-segsize", "4"],
     ...Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]),
@@ -178,10 +179,10 @@ interface Installation {
   log: Logger;
 }
 
-/** Starts it on a free port; another program may take the port first, so it is tried a few times. */
+/** Starts it on a free port; retries, since another program may take the port first. */
 async function startServer(installation: Installation): Promise<{ child: ChildProcess; port: number }> {
   let problem: unknown;
-  for (let attempt = 0; attempt < portAttempts; attempt++) {
+  for (let attempt = 0; attempt < MAX_PORT_ATTEMPTS; attempt++) {
     const port = await freePort();
     try {
       return { child: await launchServer(installation, port), port };
@@ -192,7 +193,7 @@ async function startServer(installation: Installation): Promise<{ child: ChildPr
   throw problem;
 }
 
-/** Resolves when it takes connections. @throws Error with its last lines when it does not, and then it has ended */
+/** Resolves when it accepts connections. @throws Error with its last lines; it has ended then */
 async function launchServer(
   { binaries, folder, user, log }: Installation,
   port: number,
@@ -206,7 +207,7 @@ async function launchServer(
   guardChild(child, { reach: "child", signal: "QUIT", folder });
   const abort = () => void endProcess(child);
   signal?.addEventListener("abort", abort);
-  const answer = await ready(child, log);
+  const answer = await waitUntilReady(child, log);
   signal?.removeEventListener("abort", abort);
   if (answer.ready && !signal?.aborted) return child;
   await endProcess(child);
@@ -214,11 +215,11 @@ async function launchServer(
 }
 
 /**
- * Ends what a killed server has left behind. Its backends notice that it is gone when they next wait, which one that computes
- * may never do, and no server starts on the data while they use its shared memory. Each has the data folder as its own.
+ * Ends the backends that a killed server left. They notice its end when they next wait, which a computing backend may never do, and no
+ * server starts on the data while they use its shared memory. Their working folder is the data folder.
  */
 async function endOrphans(folder: string): Promise<void> {
-  if (process.platform !== "linux") return; // Elsewhere a restart waits for them, as long as there are tries.
+  if (process.platform !== "linux") return; // Elsewhere restarts are retried until they end.
   const data = await realpath(join(folder, "data"));
   const processes = (await readdir("/proc")).map(Number).filter(Number.isInteger);
   for (const pid of processes) {
@@ -226,30 +227,30 @@ async function endOrphans(folder: string): Promise<void> {
     if (workingFolder !== data) continue;
     try {
       process.kill(pid, "SIGKILL");
-    } catch {} // It has ended in between.
+    } catch {} // It has ended meanwhile.
   }
 }
 
 type Readiness = { ready: true } | { ready: false; lines: string[] };
 
-/** Reads the server's log, which is on stderr, for as long as it runs; answers when the first verdict is in. */
-function ready(child: ChildProcess, log: Logger): Promise<Readiness> {
+/** Reads the server's log, its stderr, as long as it runs; resolves when the server is ready or has failed. */
+function waitUntilReady(child: ChildProcess, log: Logger): Promise<Readiness> {
   const lines: string[] = [];
   return new Promise((resolve) => {
-    const giveUp = setTimeout(() => resolve({ ready: false, lines }), readyWithinMs);
+    const giveUp = setTimeout(() => resolve({ ready: false, lines }), START_MS);
     const decide = (answer: Readiness) => {
       clearTimeout(giveUp);
       child.unref();
       resolve(answer);
     };
     child.on("error", (error) => decide({ ready: false, lines: [error.message] }));
-    // Its children may keep the log open after it has been killed, so the end of the log is not waited for without end.
+    // Its children may keep the log open after it was killed, so the wait for the end of the log is bounded.
     child.once("exit", () => setTimeout(() => decide({ ready: false, lines }), LAST_LINES_MS).unref());
     if (!child.stderr) return;
     const reader = createInterface({ input: child.stderr });
     reader.on("line", (line) => {
       log.debug({ postgres: line }, "postgres");
-      lines.splice(0, Math.max(0, lines.length - keptLogLines + 1));
+      lines.splice(0, Math.max(0, lines.length - MAX_LOG_LINES + 1));
       lines.push(line);
       if (line.includes("database system is ready to accept connections")) decide({ ready: true });
     });

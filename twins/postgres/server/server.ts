@@ -1,4 +1,4 @@
-/** The Postgres server of this process: one, shared by every sandbox, started by the first and stopped by the last. */
+/** The Postgres server of this process, shared by all sandboxes: the first starts it, the last stops it. */
 import pg from "pg";
 import type { Logger } from "pino";
 import { everyStep } from "../every-step.ts";
@@ -10,9 +10,9 @@ import { createTemplates, type TemplateServer, type Templates } from "./template
 export interface Server extends TemplateServer {
   templates: Templates;
   copies: Copies;
-  /** Why the server cannot be reached and what to do, where that is known: its process is not running. */
+  /** Why the server cannot be reached and what to do, if its process is known not to run. */
   outage(): string | undefined;
-  /** Resolves when the server is not being started again at the moment. */
+  /** Resolves when no restart is under way. */
   settled(): Promise<void>;
 }
 
@@ -27,15 +27,15 @@ interface Started {
   stop(): Promise<void>;
 }
 
-const oldestVersion = 160_000;
-/** Two for those who wait, one for what is done in the background. */
-const connections = 3;
-/** Those at work, by the address they were asked for; the embedded one has none. */
+const MIN_VERSION = 160_000;
+/** Two for callers, one for background work. */
+const MAX_CONNECTIONS = 3;
+/** Running servers, by the requested address; it is empty for the embedded one. */
 const servers = new Map<string, { starting: Promise<Started>; shares: number }>();
 
 /**
- * The server to work on: the one `serverUrl` names (`DATABASE_SERVER_URL`), else the embedded one. All sandboxes of one server
- * share its templates, so that a seed which makes times or ids of its own has made the same for each.
+ * Leases the server at `serverUrl` (`DATABASE_SERVER_URL`), else the embedded one. All sandboxes of one server share its templates, so
+ * that a seed with generated times or ids gives each sandbox the same.
  * @throws Error when it cannot be reached, is too old, or cannot be started
  */
 export async function leaseServer(log: Logger, serverUrl = ""): Promise<ServerLease> {
@@ -72,23 +72,23 @@ async function connect(
 ): Promise<Started> {
   const pool = new pg.Pool({
     connectionString: adminUrl,
-    max: connections,
+    max: MAX_CONNECTIONS,
     application_name: "offhook control",
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
   });
-  pool.on("error", () => {}); // A lost idle connection shows at the next query, which opens another.
-  pool.on("connect", (client) => client.on("error", () => {})); // One in use tells the query that runs on it.
+  pool.on("error", () => {}); // The next query replaces a lost idle connection.
+  pool.on("connect", (client) => client.on("error", () => {})); // A running query gets the error itself.
   try {
     const facts = await pool.query<{ version: number; superuser: boolean }>(
       `SELECT current_setting('server_version_num')::int AS version, rolsuper AS superuser
          FROM pg_roles WHERE rolname = current_user`,
     );
     const [{ version, superuser } = { version: 0, superuser: false }] = facts.rows;
-    if (version < oldestVersion) {
+    if (version < MIN_VERSION) {
       throw new Error("DATABASE_SERVER_URL names a Postgres before version 16; use 16 or later.");
     }
-    // Whoever has a login may connect to a database, unless it says otherwise; template0 takes no connections at all.
+    // By default every role may connect to every database; template0 accepts no connections at all.
     if (embedded) await pool.query("REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC");
     const access = { adminUrl, superuser, query: (statement: string) => pool.query(statement) };
     const templates = createTemplates(access);

@@ -1,21 +1,21 @@
-/** Keeps a server process running: starts it again when it ends by itself, so often, with a growing pause between tries. */
+/** Keeps a server process running: restarts it when it ends by itself, a bounded number of times, with growing pauses. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 
 const RESTART_PAUSES_MS = [0, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000];
-/** A server that has run for so long has all its tries again when it ends. */
+/** After running for this long, a server has all its tries again. */
 const STABLE_MS = 60_000;
 const STOP_GRACE_MS = 5_000;
 
 export interface SupervisorOptions {
-  /** Runs already. */
+  /** The running process. */
   child: ChildProcess;
   /** Starts the server on its data; resolves when it takes connections. @throws Error with what the server said */
   launch(signal: AbortSignal): Promise<ChildProcess>;
   log: Logger;
-  /** Pauses before each try. When the last has failed, the server stays down. */
+  /** Pauses before the tries. After the last failure the server stays down. */
   pausesMs?: readonly number[];
 }
 
@@ -37,7 +37,7 @@ export class Supervisor {
     this.#watch(child);
   }
 
-  /** What is wrong with the server and what happens next; `undefined` while its process runs. */
+  /** Why the server is down and what happens next; `undefined` while its process runs. */
   get outage(): string | undefined {
     return this.#outage;
   }
@@ -90,7 +90,7 @@ export class Supervisor {
   }
 }
 
-/** Ends a server at once, without a checkpoint: its data is not needed any more, or is recovered from its log. */
+/** Ends a server at once, without a checkpoint: its data is no longer needed, or is recovered from its log. */
 export async function endProcess(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return;
   child.ref();

@@ -1,4 +1,4 @@
-/** Template databases: each recipe's SQL is run once per server, and copied as often as needed. */
+/** Template databases: each recipe's SQL runs once per server; sandboxes get copies of the result. */
 import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
@@ -18,16 +18,15 @@ export interface Template {
   /** Name of the database. */
   name: string;
   bytes: number;
-  /** What tables it has, and so every fresh copy of it. */
+  /** Of the template, and so of every fresh copy. */
   catalogue: Catalogue;
-  /** What it defines. */
   definitions: readonly Definition[];
 }
 
 export interface Templates {
   /** The recipe's template database. @throws Error naming the script and the problem when its SQL does not run */
   of(recipe: Recipe): Promise<Template>;
-  /** @throws the first error, when all that can be dropped is */
+  /** Tries to drop all. @throws the first error */
   dropAll(): Promise<void>;
 }
 
@@ -89,7 +88,7 @@ async function makeTemplate(server: TemplateServer, recipe: Recipe, hash: string
       );
     }
     const connectionString = databaseUrl(server.adminUrl, name);
-    await withClient({ connectionString }, (client) => fill(client, server.superuser, recipe));
+    await withClient({ connectionString }, (client) => fill(client, server, recipe));
     return await withClient({ connectionString, options: sessionOptions }, async (client) => {
       const catalogue = await readCatalogue(client);
       const { rows } = await client.query<{ bytes: string }>(
@@ -104,7 +103,7 @@ async function makeTemplate(server: TemplateServer, recipe: Recipe, hash: string
   }
 }
 
-/** Works on a connection of its own, which is closed afterwards. */
+/** Runs work on a connection of its own, and closes that. */
 export async function withClient<T>(
   config: pg.ClientConfig,
   work: (client: pg.Client) => Promise<T>,
@@ -119,7 +118,7 @@ export async function withClient<T>(
   }
 }
 
-async function fill(client: pg.Client, superuser: boolean, recipe: Recipe): Promise<void> {
+async function fill(client: pg.Client, { superuser }: TemplateServer, recipe: Recipe): Promise<void> {
   if (superuser) {
     await client.query(`ALTER SCHEMA public OWNER TO ${tableOwner}`);
     await client.query(`SET ROLE ${tableOwner}`);
@@ -128,11 +127,11 @@ async function fill(client: pg.Client, superuser: boolean, recipe: Recipe): Prom
   await runScript(client, "seed", recipe.seed);
   await client.query("RESET ALL; RESET ROLE");
   await client.query(await readFile(watchScript, "utf8"));
-  // The first read of a row settles whether its transaction was committed, and writes that down. Done here, once, no copy
-  // has to: the first count of 10,000 rows is ten times faster.
+  // The first read of a row sets its hint bits, which say that its transaction committed. Freezing here saves every copy that work:
+  // the first count of 10,000 rows is ten times faster.
   await client.query("VACUUM (FREEZE)");
-  // Postgres logs a sequence's numbers 32 ahead. A copy through the write-ahead log takes over that they are logged, not the
-  // log itself: it would give its first numbers out again after a crash. Set, a sequence logs the next number anew.
+  // Postgres logs a sequence's numbers 32 ahead. A WAL_LOG copy believes them logged, but has no log: after a crash it would issue its
+  // first numbers again. After setval a sequence logs its next number.
   await client.query(
     `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, last_value)
        FROM pg_sequences WHERE last_value IS NOT NULL`,
@@ -143,7 +142,7 @@ async function dropTemplate(server: TemplateServer, name: string): Promise<void>
   await server.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
 }
 
-/** Two sandboxes may start at once; the second finds the role there. */
+/** Two sandboxes may start at once; the second finds the role existing. */
 function makeTableOwner(server: TemplateServer): Promise<unknown> {
   return server.query(
     `DO $$ BEGIN CREATE ROLE ${tableOwner} NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
@@ -163,7 +162,7 @@ async function runScript(client: pg.Client, script: string, sql: string): Promis
   }
 }
 
-/** The address of another database on the same server, as its own login or as the administrator. */
+/** The connection string of a database on the same server. @param login the administrator when absent */
 export function databaseUrl(
   adminUrl: string,
   database: string,

@@ -1,4 +1,4 @@
-/** What a client sends, on its way to the server: a statement for which a fault is armed is held up, and what follows it. */
+/** The stream from a client to the server. It delays a statement that an armed fault hits, and everything after it. */
 import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { Transform, type TransformCallback } from "node:stream";
@@ -15,8 +15,8 @@ export class GatedStatements extends Transform implements Pick<Journal, "record"
   readonly #journal: Pick<Journal, "record">;
   readonly #faults: FaultGate;
   #reader: { clientSent(chunk: Buffer): void } | undefined;
-  /** Whether what is recorded now is what the client sends, and not what the server says of it. */
-  #sending = false;
+  /** Whether the current records come from the client's bytes, not from the server's. */
+  #fromClient = false;
   #hits: ArmedFault<RequestFault>[] = [];
 
   constructor(client: Socket, journal: Pick<Journal, "record">, faults: FaultGate) {
@@ -26,13 +26,13 @@ export class GatedStatements extends Transform implements Pick<Journal, "record"
     this.#faults = faults;
   }
 
-  /** Sets who reads the statements out of what passes, and records them here. */
-  reads(reader: { clientSent(chunk: Buffer): void }): void {
+  /** Sets the reader of the passing bytes, which calls `record` for each statement. */
+  setReader(reader: { clientSent(chunk: Buffer): void }): void {
     this.#reader = reader;
   }
 
-  /** Asks whether a new connection may go on. */
-  async opened(parameters: ReadonlyMap<string, string>): Promise<boolean> {
+  /** Applies a fault to a new connection. @returns whether the connection goes on */
+  async admit(parameters: ReadonlyMap<string, string>): Promise<boolean> {
     const user = parameters.get("user") ?? "";
     const request = {
       operation: "connection",
@@ -51,11 +51,11 @@ export class GatedStatements extends Transform implements Pick<Journal, "record"
     return goesOn;
   }
 
-  /** Writes a statement into the journal, with the fault that hits it. */
+  /** Records a statement in the journal, with the fault that hits it. */
   record(request: Recorded): CompleteEntry {
     const complete = this.#journal.record(request);
     const { operation, method, path, headers, body } = request;
-    if (!this.#sending || operation === null) return complete;
+    if (!this.#fromClient || operation === null) return complete;
     const subject = { operation, method, path, headers: textsOf(headers), body };
     const fault = this.#faults.forRequest(subject);
     if (!fault) return complete;
@@ -64,9 +64,9 @@ export class GatedStatements extends Transform implements Pick<Journal, "record"
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
-    this.#sending = true;
+    this.#fromClient = true;
     this.#reader?.clientSent(chunk);
-    this.#sending = false;
+    this.#fromClient = false;
     if (this.#hits.length === 0) {
       done(null, chunk);
       return;
@@ -74,7 +74,7 @@ export class GatedStatements extends Transform implements Pick<Journal, "record"
     const hits = this.#hits;
     this.#hits = [];
     void this.#allGoOn(hits).then((goOn) => {
-      // Without this nothing follows: the connection has ended.
+      // Without the callback the stream stops: the fault has ended the connection.
       if (goOn) done(null, chunk);
     });
   }

@@ -1,4 +1,4 @@
-/** Takes passwords out of a statement before it is kept: `PASSWORD '…'`, `password = $1`, `'… password=…'`. */
+/** Masks passwords in a statement before it is recorded: `PASSWORD '…'`, `password = $1`, `'… password=…'`. */
 import { type Token, tokensOf } from "./tokens.ts";
 
 const MASKED = "'***'";

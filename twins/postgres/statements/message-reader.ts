@@ -4,13 +4,13 @@ const HEADER_BYTES = 5;
 const nothing = Buffer.alloc(0);
 
 export interface MessageReaderOptions {
-  /** How much of the body of a message of this type is wanted, in bytes. */
-  keptBytes(type: number): number;
-  /** `body` is the wanted part, which is only lent; `bodyBytes` is how long the whole is. */
+  /** Bytes of the body that `message` needs, by the type of a message. */
+  wantedBytes(type: number): number;
+  /** @param body the wanted part, valid during the call alone @param bodyBytes length of the whole body */
   message(type: number, body: Buffer, bodyBytes: number): void;
 }
 
-/** Holds at most the wanted part of one message, however the bytes are cut. */
+/** Buffers at most the wanted part of one message. */
 export class MessageReader {
   readonly #options: MessageReaderOptions;
   readonly #header = Buffer.alloc(HEADER_BYTES);
@@ -42,7 +42,7 @@ export class MessageReader {
     if (this.#headerBytes === HEADER_BYTES) {
       this.#bodyBytes = Math.max(this.#header.readUInt32BE(1) - 4, 0);
       this.#toCome = this.#bodyBytes;
-      this.#wanted = Math.min(this.#options.keptBytes(this.#header.readUInt8(0)), this.#bodyBytes);
+      this.#wanted = Math.min(this.#options.wantedBytes(this.#header.readUInt8(0)), this.#bodyBytes);
     }
     return taken;
   }
@@ -52,7 +52,7 @@ export class MessageReader {
     const kept = Math.min(this.#wanted, taken);
     if (kept > 0) {
       const part = chunk.subarray(at, at + kept);
-      // A part that has to wait for the next chunk is copied: the chunk's memory is not ours.
+      // A part that waits for the next chunk is copied, since the chunk's memory is reused.
       this.#parts.push(taken < this.#toCome ? Buffer.from(part) : part);
       this.#wanted -= kept;
     }
@@ -69,7 +69,7 @@ export class MessageReader {
   }
 }
 
-/** Reads the fields of a message's body, which may have been cut. */
+/** Reads the fields of a message's body, which may be truncated. */
 export class FieldReader {
   readonly #body: Buffer;
   #at = 0;
@@ -78,7 +78,7 @@ export class FieldReader {
     this.#body = body;
   }
 
-  /** Whether so many bytes are there. */
+  /** Whether so many bytes are left. */
   has(bytes: number): boolean {
     return this.#at + bytes <= this.#body.length;
   }
@@ -106,7 +106,7 @@ export class FieldReader {
     return bytes.length < 4 ? 0 : bytes.readInt32BE();
   }
 
-  /** So many bytes, or those that are there. */
+  /** So many bytes, or those that are left. */
   bytes(count: number): Buffer {
     const bytes = this.#body.subarray(this.#at, this.#at + count);
     this.#at += bytes.length;

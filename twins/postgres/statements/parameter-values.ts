@@ -1,4 +1,4 @@
-/** Parameters of a statement as Postgres would write them; a binary one of a type unknown here is shown in base64. */
+/** Parameters of a statement as Postgres would write them; binary ones of other types in base64. */
 import type { FieldReader } from "./message-reader.ts";
 
 export type ShownParameter = string | null | { base64: string };
@@ -31,13 +31,13 @@ const binary = new Map<number, { bytes?: number; show(value: Buffer): string }>(
 
 export interface ShownParameters {
   values: ShownParameter[];
-  /** How many more there were than fitted. */
+  /** Number of parameters beyond the bytes read. */
   leftOut: number;
 }
 
 /**
- * Reads the formats and values of a Bind message, from behind its statement's name.
- * @param oidOf type of a parameter, counted from 0; 0 when it is not known.
+ * Reads the formats and values of a Bind message, from after its statement's name.
+ * @param oidOf the type of a parameter, by its index from 0; 0 for an unknown type
  */
 export function readParameters(fields: FieldReader, oidOf: (index: number) => number): ShownParameters {
   const formats = readFormats(fields);
@@ -60,7 +60,7 @@ function readFormats(fields: FieldReader): number[] {
   return formats;
 }
 
-/** @param oid of a binary value; `undefined` for one in text form. */
+/** @param oid of a binary value; `undefined` for text form */
 function show(value: Buffer, bytes: number, oid: number | undefined): ShownParameter {
   const head = value.subarray(0, VALUE_BYTES);
   const mark = bytes > head.length ? `… (${bytes} bytes)` : "";

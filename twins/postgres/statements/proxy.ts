@@ -1,6 +1,6 @@
 /**
- * A listener of one sandbox in front of the server: bytes pass through untouched in both directions, and what they say
- * is written into the journal before the other side has it. What a fault is armed for is held up.
+ * A proxy of one sandbox in front of the server: bytes pass unchanged in both directions, and are recorded in the journal before the
+ * other side has them. Armed faults delay or end what they hit.
  */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -12,7 +12,7 @@ import { SessionLog } from "./session-log.ts";
 import { readOpening } from "./startup.ts";
 
 export interface StatementProxy {
-  /** The connection string by which the database is reached through it. */
+  /** The connection string of the database through the proxy. */
   url: string;
   /** Ends every connection. */
   stop(): Promise<void>;
@@ -26,9 +26,9 @@ export interface StatementProxyOptions {
   log: Logger;
 }
 
-/** More than the database itself takes; its own refusal is what a client should see. */
+/** More than the database accepts, so that clients see its own refusal. */
 const MAX_CONNECTIONS = 250;
-/** How long a client may take to say what it wants, as Postgres allows. */
+/** Longest time for the startup packet, as in Postgres. */
 const OPENING_MS = 60_000;
 
 /** Listens on a free port of the loopback interface. */
@@ -65,8 +65,8 @@ export async function startStatementProxy(options: StatementProxyOptions): Promi
 }
 
 /**
- * What a server says that takes no connections yet or any more, for one that is not there: a client knows that it may try
- * again. Source: "ErrorResponse" and "Error and Notice Message Fields" of the Postgres manual.
+ * The answer in place of an unreachable server: what Postgres answers while it starts or stops, so that clients know they may retry.
+ * Source: "ErrorResponse" and "Error and Notice Message Fields" of the Postgres manual.
  */
 const CANNOT_CONNECT_NOW = errorResponse({
   S: "FATAL",
@@ -84,7 +84,7 @@ function errorResponse(fields: Record<string, string>): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Whether statements can be seen on the way to this server: not when the connection is to be encrypted. */
+/** Whether a proxy can read the statements to this server: not if the connection must be encrypted. */
 export function isPlain(url: string): boolean {
   const { hostname, searchParams } = new URL(url);
   const mode = searchParams.get("sslmode") ?? "disable";
@@ -106,7 +106,7 @@ async function serve(
   }
   const gate = new GatedStatements(client, journal, faults);
   const session = opening.kind === "session" ? new SessionLog(gate, opening.parameters) : undefined;
-  if (opening.kind === "session" && !(await gate.opened(opening.parameters))) return;
+  if (opening.kind === "session" && !(await gate.admit(opening.parameters))) return;
   const server = reach();
   server.on("error", (error) => {
     log.warn({ err: error }, "a connection to the database server failed");
@@ -126,10 +126,10 @@ async function serve(
   });
   client.once("close", () => server.destroySoon());
 
-  // These listeners come before the pipes': a record is there before the other side has the bytes.
+  // Added before the pipes, so that a record exists before the other side has the bytes.
   if (session) {
     server.on("data", (chunk: Buffer) => session.serverSent(chunk));
-    gate.reads(session);
+    gate.setReader(session);
   }
   server.write(opening.packet);
   if (opening.rest.length > 0) gate.write(opening.rest);

@@ -1,6 +1,6 @@
 /**
- * Follows one connection in both directions and writes each statement into the journal: when the client sends it, and
- * again when the server has said what came of it. Source: "Frontend/Backend Protocol" of the Postgres manual.
+ * Follows one connection in both directions and records each statement in the journal: when the client sends it, and its outcome
+ * when the server answers. Source: "Frontend/Backend Protocol" of the Postgres manual.
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
@@ -8,7 +8,6 @@ import type { Journal } from "@offhook/platform/journal/journal";
 import { maskStatement } from "./mask-statement.ts";
 import { FieldReader, MessageReader } from "./message-reader.ts";
 import { readParameters, type ShownParameters } from "./parameter-values.ts";
-import { type Bound, BoundedNames, type Prepared } from "./prepared.ts";
 import {
   type RunningStatement,
   readServerError,
@@ -17,7 +16,49 @@ import {
   type Session,
 } from "./statement-journal.ts";
 
-/** Something the client asked for, until the server has answered it. */
+/** Estimated memory for the prepared statements, and for the portals, of one connection. */
+const MAX_BYTES = 512 * 1024;
+const ENTRY_BYTES = 200;
+
+interface Prepared {
+  text: string;
+  secretParameters: ReadonlySet<number>;
+  /** Types of its parameters; 0 where the client left the type to the server, which has not said it yet. */
+  oids: number[];
+}
+
+interface Bound {
+  statement: Prepared | undefined;
+  parameters: ShownParameters;
+}
+
+/** Values by name; the oldest are evicted beyond `MAX_BYTES`. */
+class BoundedNames<Value> {
+  readonly #entries = new Map<string, { value: Value; bytes: number }>();
+  #bytes = 0;
+
+  get(name: string): Value | undefined {
+    return this.#entries.get(name)?.value;
+  }
+
+  set(name: string, value: Value, length: number): void {
+    this.delete(name);
+    const bytes = ENTRY_BYTES + length * 2;
+    this.#entries.set(name, { value, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= MAX_BYTES || oldest === name) return;
+      this.delete(oldest);
+    }
+  }
+
+  delete(name: string): void {
+    this.#bytes -= this.#entries.get(name)?.bytes ?? 0;
+    this.#entries.delete(name);
+  }
+}
+
+/** A request of the client that the server has not answered yet. */
 interface Exchange {
   kind: "startup" | "query" | "parse" | "bind" | "describe" | "execute" | "close" | "sync" | "function";
   statement?: Prepared | undefined;
@@ -28,9 +69,9 @@ interface Exchange {
   rowsSent: number;
 }
 
-/** How much of a message is looked at, in bytes, by the letter of its type. */
-const keptOfClient = lookupTable<number>({ Q: 64_000, P: 64_000, B: 32_000, D: 256, E: 256, C: 256 });
-const keptOfServer = lookupTable<number>({ C: 64, E: 8_000, S: 256, t: 4_096 });
+/** Bytes of a message that are read, by the letter of its type. */
+const bytesOfClient = lookupTable<number>({ Q: 64_000, P: 64_000, B: 32_000, D: 256, E: 256, C: 256 });
+const bytesOfServer = lookupTable<number>({ C: 64, E: 8_000, S: 256, t: 4_096 });
 
 export class SessionLog {
   readonly #journal: Pick<Journal, "record">;
@@ -38,11 +79,11 @@ export class SessionLog {
   readonly #statements = new BoundedNames<Prepared>();
   readonly #portals = new BoundedNames<Bound>();
   #open: Exchange[] = [];
-  /** The server passes over everything up to the next Sync. */
-  #skipping = false;
-  #copyingIn = false;
+  /** The server skips everything up to the next Sync. */
+  #isSkipping = false;
+  #isCopyingIn = false;
 
-  readonly #client = this.#reader(keptOfClient, {
+  readonly #client = this.#reader(bytesOfClient, {
     Q: (fields) => this.#query(fields),
     P: (fields) => this.#parse(fields),
     B: (fields) => this.#bind(fields),
@@ -54,7 +95,7 @@ export class SessionLog {
     c: () => this.#copyEnded(),
     f: () => this.#copyEnded(),
   });
-  readonly #server = this.#reader(keptOfServer, {
+  readonly #server = this.#reader(bytesOfServer, {
     D: () => this.#row(),
     C: (fields) => this.#command(fields.text()),
     I: () => this.#command(undefined),
@@ -71,7 +112,7 @@ export class SessionLog {
     Z: () => this.#ready(),
   });
 
-  /** @param parameters of the client's startup packet. */
+  /** @param parameters of the client's startup packet */
   constructor(journal: Pick<Journal, "record">, parameters: ReadonlyMap<string, string>) {
     const user = parameters.get("user") ?? "";
     this.#journal = journal;
@@ -91,7 +132,7 @@ export class SessionLog {
     this.#server.push(chunk);
   }
 
-  /** The connection is gone. */
+  /** Call it when the connection has ended. */
   ended(): void {
     for (const { running } of this.#open) running?.dropped("the connection ended before an answer came");
     this.#open = [];
@@ -99,7 +140,7 @@ export class SessionLog {
 
   #reader(kept: Record<string, number>, read: Record<string, (fields: FieldReader) => void>) {
     return new MessageReader({
-      keptBytes: (type) => kept[String.fromCharCode(type)] ?? 0,
+      wantedBytes: (type) => kept[String.fromCharCode(type)] ?? 0,
       message: (type, body) => read[String.fromCharCode(type)]?.(new FieldReader(body)),
     });
   }
@@ -113,7 +154,7 @@ export class SessionLog {
     const name = fields.text();
     const masked = maskStatement(fields.text());
     const statement: Prepared = { ...masked, oids: readOids(fields) };
-    if (!this.#skipping)
+    if (!this.#isSkipping)
       this.#statements.set(name, statement, masked.text.length + statement.oids.length * 4);
     this.#expect("parse", statement);
   }
@@ -126,7 +167,7 @@ export class SessionLog {
       statement?.secretParameters.has(index + 1) && value !== null ? "***" : value,
     );
     const parameters: ShownParameters = { values: shown, leftOut };
-    if (!this.#skipping) this.#portals.set(portal, { statement, parameters }, JSON.stringify(shown).length);
+    if (!this.#isSkipping) this.#portals.set(portal, { statement, parameters }, JSON.stringify(shown).length);
     this.#expect("bind", statement);
   }
 
@@ -143,7 +184,7 @@ export class SessionLog {
     this.#expect("close");
   }
 
-  /** The statement that a Describe means. */
+  /** The statement that a Describe names. */
   #named(fields: FieldReader): Prepared | undefined {
     const kind = String.fromCharCode(fields.byte());
     const name = fields.text();
@@ -152,28 +193,28 @@ export class SessionLog {
 
   #run(kind: "query" | "execute", record: Parameters<typeof recordStatement>[2], statement?: Prepared): void {
     const running = recordStatement(this.#journal, this.#session, record);
-    if (this.#skipping) running.dropped(pipelineFailed);
+    if (this.#isSkipping) running.dropped(pipelineFailed);
     else this.#open.push({ ...exchange(kind), running, statement });
   }
 
   #expect(kind: Exchange["kind"], statement?: Prepared): void {
-    if (!this.#skipping) this.#open.push({ ...exchange(kind), statement });
+    if (!this.#isSkipping) this.#open.push({ ...exchange(kind), statement });
   }
 
   #sync(): void {
-    this.#skipping = false;
+    this.#isSkipping = false;
     this.#expect("sync");
   }
 
   #copyBegun(): void {
-    this.#copyingIn = true;
+    this.#isCopyingIn = true;
   }
 
-  /** A Sync that the server met while it was copying in has had no effect. */
+  /** The server ignores a Sync during a COPY in. */
   #copyEnded(): void {
     const [head] = this.#open;
-    if (this.#copyingIn && head?.kind === "execute") this.#open = [head];
-    this.#copyingIn = false;
+    if (this.#isCopyingIn && head?.kind === "execute") this.#open = [head];
+    this.#isCopyingIn = false;
   }
 
   #row(): void {
@@ -181,7 +222,7 @@ export class SessionLog {
     if (head) head.rowsSent += 1;
   }
 
-  /** @param tag absent when there was nothing to do, or when more rows are to come. */
+  /** @param tag absent when the statement was empty, or more rows are to come */
   #command(tag: string | undefined): void {
     const [head] = this.#open;
     if (!head?.running) return;
@@ -209,37 +250,37 @@ export class SessionLog {
   }
 
   #error(error: ServerError): void {
-    this.#copyingIn = false;
+    this.#isCopyingIn = false;
     const [head] = this.#open;
     if (!head) return;
     if (head.kind === "query") head.running?.failed(error);
     else if (head.kind === "startup") this.#failed({ protocol: "connection", statement: null }, error);
-    // What fails here is the end of the transaction that the pipeline was.
+    // An error at the Sync is that of the implicit COMMIT of the pipeline.
     else if (head.kind === "sync") this.#failed({ protocol: "extended", statement: "COMMIT" }, error);
     else if (head.kind === "function") this.#failed({ protocol: "extended", statement: null }, error);
     else this.#pipelineFailed(head, error);
   }
 
-  /** The server passes over what follows, up to the next Sync. */
+  /** The server skips what follows, up to the next Sync. */
   #pipelineFailed(head: Exchange, error: ServerError): void {
     const sync = this.#open.findIndex(({ kind }) => kind === "sync");
-    const passed = sync === -1 ? this.#open : this.#open.slice(0, sync);
+    const skipped = sync === -1 ? this.#open : this.#open.slice(0, sync);
     this.#open = sync === -1 ? [] : this.#open.slice(sync);
-    this.#skipping = sync === -1;
-    const culprit = passed.find((one) => one.running && (one === head || one.statement === head.statement));
+    this.#isSkipping = sync === -1;
+    const culprit = skipped.find((one) => one.running && (one === head || one.statement === head.statement));
     if (culprit) culprit.running?.failed(error);
     else this.#failed({ protocol: "extended", statement: head.statement?.text ?? null }, error);
-    for (const one of passed) one.running?.dropped(pipelineFailed);
+    for (const one of skipped) one.running?.dropped(pipelineFailed);
   }
 
-  /** A failure of something that has no record of its own. */
+  /** Records a failure that belongs to no recorded statement. */
   #failed(record: Parameters<typeof recordStatement>[2], error: ServerError): void {
     recordStatement(this.#journal, this.#session, record).failed(error);
   }
 
   /** Ends everything up to the exchange that the server is ready after. */
   #ready(): void {
-    this.#copyingIn = false;
+    this.#isCopyingIn = false;
     for (let head = this.#open.shift(); head; head = this.#open.shift()) {
       head.running?.done(head);
       if (["startup", "query", "sync", "function"].includes(head.kind)) return;
@@ -253,7 +294,7 @@ function exchange(kind: Exchange["kind"]): Exchange {
   return { kind, commands: [], rows: 0, rowsSent: 0 };
 }
 
-/** Types of parameters, as far as they are there. */
+/** Types of parameters, as many as the message has. */
 function readOids(fields: FieldReader): number[] {
   const count = fields.uint16();
   const oids: number[] = [];

@@ -1,4 +1,4 @@
-/** The first packets of a connection, which have no type: what the client wants, before it says who it is. */
+/** The first packets of a connection, which have no message type. */
 import type { Socket } from "node:net";
 import { FieldReader } from "./message-reader.ts";
 
@@ -15,8 +15,8 @@ export type Opening =
   | { kind: "session"; packet: Buffer; rest: Buffer; parameters: Map<string, string> };
 
 /**
- * Reads up to the packet that opens a session or asks for a cancellation. A wish for encryption is declined, as a server
- * without certificates does. Answers `undefined` when the client leaves, or sends what is no Postgres.
+ * Reads up to the packet that opens a session or requests a cancellation. Declines encryption, as a server without certificates does.
+ * @returns `undefined` when the client disconnects, or does not speak the protocol
  */
 export function readOpening(client: Socket): Promise<Opening | undefined> {
   return new Promise((resolve) => {

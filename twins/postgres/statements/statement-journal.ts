@@ -1,4 +1,4 @@
-/** How statements stand in the journal: a record each, in the shape that requests over HTTP have. */
+/** Records statements in the journal, in the shape of HTTP requests. */
 import { performance } from "node:perf_hooks";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { CompleteEntry, Journal } from "@offhook/platform/journal/journal";
@@ -10,11 +10,11 @@ const STATEMENT_LENGTH = 16_000;
 
 const done = 200;
 const failed = 400;
-/** An earlier statement of the same pipeline failed, so that this one was not run. */
+/** An earlier statement of the same pipeline failed, so this one did not run. */
 const notRun = 424;
 const noQuery = new URLSearchParams();
 
-/** What the server said of a failure. Source: "Error and Notice Message Fields" of the Postgres manual. */
+/** An ErrorResponse of the server. Source: "Error and Notice Message Fields" of the Postgres manual. */
 export interface ServerError {
   severity: string;
   sqlstate: string;
@@ -38,17 +38,17 @@ export interface Outcome {
   rows: number;
 }
 
-/** A statement under way. The first of the three that is called counts. */
+/** A running statement. Only the first call of any method counts. */
 export interface RunningStatement {
   done(outcome: Outcome): void;
   failed(error: ServerError): void;
-  /** It never ran, or nobody was told what came of it. */
+  /** It never ran, or its outcome was not delivered. */
   dropped(reason: string): void;
 }
 
 export interface StatementRecord {
   protocol: "simple" | "extended" | "connection";
-  /** `null` when it is not known, because it was prepared long ago. */
+  /** `null` when it was prepared so long ago that it has been evicted. */
   statement: string | null;
   parameters?: ShownParameters | undefined;
 }
@@ -59,7 +59,7 @@ export function recordStatement(
   { protocol, statement, parameters }: StatementRecord,
 ): RunningStatement {
   const body = {
-    statement: statement === null ? null : shortened(statement),
+    statement: statement === null ? null : truncate(statement),
     ...(parameters ? { parameters: parameters.values } : {}),
     ...(parameters && parameters.leftOut > 0 ? { parameters_left_out: parameters.leftOut } : {}),
   };
@@ -94,7 +94,7 @@ function json(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-function shortened(statement: string): string {
+function truncate(statement: string): string {
   if (statement.length <= STATEMENT_LENGTH) return statement;
   return `${statement.slice(0, STATEMENT_LENGTH)}… (cut)`;
 }

@@ -1,4 +1,4 @@
-/** The tokens of SQL, as far as it takes to tell a literal from a name. Source: "Lexical Structure" of the Postgres manual. */
+/** A tokenizer of SQL, just enough to tell literals from names. Source: "Lexical Structure" of the Postgres manual. */
 
 export interface Token {
   /** A `word` is a name or a keyword; a `sign` is one character of anything else. */
@@ -8,7 +8,7 @@ export interface Token {
   end: number;
 }
 
-/** Comments and spaces are left out. A literal that does not end reaches to the end of the text. */
+/** Skips comments and spaces. An unterminated literal extends to the end of the text. */
 export function* tokensOf(text: string): Generator<Token> {
   let start = 0;
   while (start < text.length) {
@@ -53,7 +53,7 @@ function dollar(text: string, at: number): Found {
   return { kind: "literal", end: after(text, tag, end + 1) };
 }
 
-/** A quote within is written twice, or behind `escapedBy`. */
+/** A quote inside is doubled, or follows `escapedBy`. */
 function endOfQuoted(text: string, at: number, escapedBy?: string): number {
   const quote = text.charAt(at);
   let end = at + 1;

@@ -80,7 +80,7 @@ describe("copies of a template", () => {
     const taken = await ready.take(template);
     failing = "DROP DATABASE";
     await ready.discard(taken);
-    expect(warnings).toEqual(["a database that is done with could not be dropped"]);
+    expect(warnings).toEqual(["could not drop a database that is no longer used"]);
     await expect(ready.dropAll()).rejects.toThrow("no room");
     failing = undefined;
     expect(await copyNames()).toEqual([taken]);

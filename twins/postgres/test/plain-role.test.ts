@@ -62,7 +62,7 @@ describe("a server on which the twin is no superuser", () => {
     await client.query("DELETE FROM pets");
     await world.load(snapshot);
     expect(await world.dump()).toEqual(snapshot);
-    await world.whileReplaced(await database.replacement());
+    await world.replaceDatabase(await database.replacement());
     expect(await world.counts()).toMatchObject({ owners: 1, pets: 0 });
     expect(await world.counts()).not.toHaveProperty("toys");
   });

@@ -112,7 +112,7 @@ describe("a reset", () => {
     const { database, world } = await openPets();
     const { catalogue } = database;
     const putInPlace = () => Promise.reject(new Error("no room"));
-    await expect(world.whileReplaced({ catalogue, putInPlace })).rejects.toThrow("no room");
+    await expect(world.replaceDatabase({ catalogue, putInPlace })).rejects.toThrow("no room");
     expect(await world.counts()).toEqual({ pets: 1, pg_definitions: 0 });
     await world.close();
     await database.drop();
@@ -121,7 +121,7 @@ describe("a reset", () => {
   it("makes the database anew even when somebody has removed it", async () => {
     const { database, world, name } = await openPets();
     await lease.server.query(`DROP DATABASE ${name} WITH (FORCE)`);
-    await world.whileReplaced(await database.replacement());
+    await world.replaceDatabase(await database.replacement());
     expect(await world.counts()).toEqual({ pets: 1, pg_definitions: 0 });
     await world.close();
     await database.drop();
@@ -130,7 +130,7 @@ describe("a reset", () => {
   it("shows a table that was made before the world has looked", async () => {
     const { database, world } = await openPets();
     const { catalogue, putInPlace } = await database.replacement();
-    await world.whileReplaced({
+    await world.replaceDatabase({
       catalogue,
       putInPlace: async () => {
         await putInPlace();
@@ -155,7 +155,7 @@ describe("a stop", () => {
     const twin = await startPostgresTwin({ sandbox: "lost" });
     const name = new URL(twin.url).pathname.slice(1);
     const { catalogue } = await lease.server.templates.of({ schema: "", seed: "" });
-    const reset = twin.world.whileReplaced({
+    const reset = twin.world.replaceDatabase({
       catalogue,
       putInPlace: async () => void (await lease.server.query(`DROP DATABASE ${name} WITH (FORCE)`)),
     });

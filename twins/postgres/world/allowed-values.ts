@@ -1,18 +1,18 @@
 /**
- * Which values a column's CHECK constraint lets in, when they are few.
+ * The values that a column's CHECK constraint allows, if they are few.
  *
- * The constraint is not parsed. Its literals are taken as candidates, and Postgres itself says which of them pass; values
- * that are no candidate must fail, or the constraint does not close the set and there is no list.
+ * The constraint is not parsed. Its literals are candidates, and Postgres itself tests which of them pass. Some other values must fail,
+ * or the constraint allows more than its literals, and there is no list.
  */
 
 import pg from "pg";
 import type { Column, Queryable, Table } from "./catalogue.ts";
 import { decodeValue } from "./values.ts";
 
-const mostIntegers = 100;
+const MAX_INTEGERS = 100;
 const outsiders = { text: ["", "\u{fffd}offhook"], integer: [-32_768, 32_767] };
 
-/** Answers undefined when the column is not limited to a short list. */
+/** @returns `undefined` when the column is not limited to a short list */
 export async function allowedValues(
   client: Queryable,
   table: Table,
@@ -46,7 +46,7 @@ function textsOf(sql: string): Candidates {
 function integersOf(sql: string): Candidates {
   const numbers = literals(sql).integers;
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
-  if (numbers.length === 0 || most - least >= mostIntegers) return { inside: [], outside: [] };
+  if (numbers.length === 0 || most - least >= MAX_INTEGERS) return { inside: [], outside: [] };
   const inside = Array.from({ length: most - least + 3 }, (_, i) => String(least - 1 + i));
   return { inside, outside: outsiders.integer.map(String).filter((value) => !inside.includes(value)) };
 }

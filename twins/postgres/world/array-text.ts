@@ -3,7 +3,7 @@
 /** Nested lists are the dimensions of an array. */
 export type Nested<Item> = (Item | Nested<Item>)[];
 
-/** Answers undefined for an array with bounds of its own (`[0:1]={a,b}`), which lists cannot express. */
+/** `undefined` for an array with explicit bounds (`[0:1]={a,b}`), which lists cannot express. */
 export function parseArrayText(text: string): Nested<string | null> | undefined {
   if (!text.startsWith("{")) return undefined;
   let at = 0;

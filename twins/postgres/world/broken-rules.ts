@@ -1,4 +1,4 @@
-/** Which rules of its table a refused row breaks: Postgres names the first one only, people want them all. */
+/** Finds all rules of its table that a refused row breaks: Postgres names the first alone. */
 
 import type { Problem } from "@offhook/platform/world/world";
 import pg from "pg";
@@ -6,8 +6,8 @@ import { type ForeignKey, type Queryable, type Table, worldName } from "./catalo
 import type { TextRow } from "./checked-rows.ts";
 import { decodeValue } from "./values.ts";
 
-/** @param all every row of the body: a reference to one of them is not broken, even if that row was refused itself */
-export async function brokenRules(
+/** @param all every row of the body: a reference to one of them counts as valid, even if that row was refused itself */
+export async function findBrokenRules(
   client: Queryable,
   row: TextRow,
   error: pg.DatabaseError,
@@ -20,10 +20,9 @@ export async function brokenRules(
 }
 
 /**
- * What is wrong with rows that are not written yet, as far as their tables' rules say it. A trigger may put right what a row
- * brings, so tables that have one are left out.
+ * The rules that rows would break, before they are written. It skips tables with triggers, since a trigger may correct a row.
  */
-export async function foreseenProblems(client: Queryable, rows: TextRow[]): Promise<Problem[]> {
+export async function predictProblems(client: Queryable, rows: TextRow[]): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const row of rows.filter(({ table }) => table.triggers.length === 0)) {
     problems.push(...(await firstFailing(client, row, rulesOf(row, rows))));
@@ -33,7 +32,7 @@ export async function foreseenProblems(client: Queryable, rows: TextRow[]): Prom
 
 const foreignKeyViolation = "23503";
 
-/** A rule as a question about one row `r`: true when the row keeps it. */
+/** A rule as an expression over one row `r`: true when the row satisfies it. */
 interface Rule {
   sql: string;
   columns: string[];

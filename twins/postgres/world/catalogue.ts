@@ -1,4 +1,4 @@
-/** What tables there are, read from Postgres' own catalogue: the code under test may have made some of them. */
+/** The tables and sequences, read from Postgres' own catalogue, since the code under test may have made some of them. */
 import pg from "pg";
 import type { ValueType } from "./values.ts";
 
@@ -7,7 +7,7 @@ export interface Column {
   value: ValueType;
   /** The type as SQL, with its limits: `character varying(20)`. */
   typeName: string;
-  /** The type as SQL, without limits, for casts: one with limits would cut a value instead of refusing it. */
+  /** The type as SQL, without limits, for casts: a cast with limits would truncate a value instead of refusing it. */
   castName: string;
   notNull: boolean;
   /** SQL of the default; undefined when there is none. */
@@ -32,17 +32,17 @@ export interface ForeignKey {
   table: string;
   target: string;
   targetColumns: string[];
-  /** Whether a row that is referred to cannot be removed, rather than its referrers going or changing with it. */
+  /** Whether a referenced row cannot be removed (NO ACTION, RESTRICT), instead of cascading to its referrers. */
   keepsTarget: boolean;
 }
 
 export interface Table {
-  /** As the world names it: `schema.table`, and bare in schema `public`. */
+  /** In the world: `schema.table`, and without the schema in `public`. */
   name: string;
-  /** As SQL names it. */
+  /** Quoted for SQL. */
   sql: string;
   comment: string | null;
-  /** Whether its rows lie in partitions; any other table's rows are its own, whatever inherits from it. */
+  /** Whether its rows are in partitions. Rows of any other table are its own, whatever inherits from it. */
   partitioned: boolean;
   columns: Column[];
   primaryKey: string[];
@@ -50,9 +50,9 @@ export interface Table {
   uniques: { name: string; columns: string[] }[];
   foreignKeys: ForeignKey[];
   checks: { name: string; columns: string[]; sql: string }[];
-  /** The application's own triggers that are on. */
+  /** The application's enabled triggers. */
   triggers: { name: string; mode: string }[];
-  /** The sequences, as the world names them, that its columns' defaults take numbers from. */
+  /** The sequences, by their names in the world, from which its columns' defaults take numbers. */
   sequences: string[];
   /** Whether a default calls a function of the application, which may take numbers from any sequence. */
   defaultsCallFunctions: boolean;
@@ -150,7 +150,7 @@ export async function readCatalogue(client: Queryable): Promise<Catalogue> {
   };
 }
 
-/** The sequences that a write may take numbers from: a trigger can take them from any. */
+/** The sequences from which a write may take numbers. A trigger may take them from any. */
 export function sequencesUsed(
   { tables, sequences }: Catalogue,
   inserted: readonly Table[],

@@ -1,4 +1,4 @@
-/** What `watch.sql` tells: each committed change, in commit order, whoever made it. */
+/** Receives the notices of `watch.sql`: each committed change, in commit order, of any client. */
 import pg from "pg";
 
 export interface RowsChanged {
@@ -18,11 +18,11 @@ export type Notice =
   | { change: "definition"; command: string }
   | { change: "load"; tables: string[] };
 
-/** Stands for all tables, in a change of which no more is known. */
+/** Stands for all tables, in a change whose tables are unknown. */
 export const everyTable = "*";
 
 export interface ChangeFeed {
-  /** Resolves when every change that was committed before the call has been handed over. */
+  /** Resolves when every change committed before the call has been delivered. */
   catchUp(): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,8 +61,8 @@ export async function openChangeFeed(
   }
   open = true;
   return {
-    // The server sends what is waiting for a session before it answers the session's next statement.
-    catchUp: sharedTurns(async () => {
+    // The server sends pending notifications before it answers the session's next statement.
+    catchUp: coalesce(async () => {
       await client.query("SELECT");
     }),
     close: async () => {
@@ -72,13 +72,13 @@ export async function openChangeFeed(
   };
 }
 
-/** Does one after another what may be asked for at any time. Who asks while one is under way shares the next. */
-function sharedTurns(work: () => Promise<void>): () => Promise<void> {
+/** Coalesces calls: runs are serialized, and all calls during a run share the next run. */
+function coalesce(work: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   return () => {
     next ??= current
-      .catch(() => {}) // Whoever shared that turn has the error.
+      .catch(() => {}) // The callers of that run get the error.
       .then(() => {
         next = undefined;
         return work();
@@ -88,7 +88,7 @@ function sharedTurns(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Pieces of one message arrive one after another: a transaction's notifications are not mixed with another's. */
+/** Joins the pieces of a message. They arrive in a row: notifications of one transaction are not interleaved with others. */
 function joinPieces(): (payload: string) => Notice | undefined {
   let pieces: string[] = [];
   return (payload) => {

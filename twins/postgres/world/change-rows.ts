@@ -1,4 +1,4 @@
-/** Changes rows inside an open transaction, and finds out everything that is wrong when Postgres refuses the change. */
+/** Changes rows inside an open transaction, and finds all problems when Postgres refuses the change. */
 
 import type { Problem } from "@offhook/platform/world/world";
 import pg from "pg";
@@ -11,8 +11,7 @@ import { decodeValue } from "./values.ts";
 type Texts = Map<Column, string | null>;
 
 /**
- * Postgres names the first broken rule only. So a refused column is left out and the rest is tried again, until nothing is
- * refused any more.
+ * Postgres names the first broken rule alone. So the rest is retried without the refused columns, until nothing is refused.
  * @returns the problems; with any, the caller rolls back
  */
 export async function changeRows(
@@ -59,7 +58,7 @@ async function tryChange(
   }
 }
 
-/** The columns of the rule that was broken. */
+/** The columns of the broken rule. */
 function refusedColumns(table: Table, error: pg.DatabaseError): Column[] {
   const rules = [...table.checks, ...table.uniques, ...table.foreignKeys];
   const names = rules.find(({ name }) => name === error.constraint)?.columns ?? [error.column];

@@ -1,4 +1,4 @@
-/** What a notice of the database means for whoever watches the world. */
+/** Converts notices of the database to changes of the world. */
 import type { WorldChange } from "@offhook/platform/world/world";
 import { valueType, worldName } from "./catalogue.ts";
 import { everyTable, type Notice, type RowsChanged } from "./change-feed.ts";
@@ -6,7 +6,7 @@ import { decodeValue } from "./values.ts";
 
 export type Change = Omit<WorldChange, "stateVersion">;
 
-/** Changes of definition that change what the world holds. */
+/** Commands that change which tables or rows the world has. */
 const tableCommands = [
   "CREATE TABLE",
   "CREATE TABLE AS",
@@ -16,7 +16,7 @@ const tableCommands = [
   "DROP SCHEMA",
 ];
 
-/** One change per row. A change of too many rows to show ends with one that has no row; so does a truncation. */
+/** One change per row. A truncation has no row, nor has the last change of a notice that shows only some of its rows. */
 export function changesOf(notice: Notice): Change[] {
   switch (notice.change) {
     case "definition":

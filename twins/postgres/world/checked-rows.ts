@@ -1,9 +1,9 @@
-/** First look at rows that are to be written: everything that can be said of each value without writing it. */
+/** Checks rows before they are written: all problems of single values that show without a write. */
 import { type Problem, type Row, type Tables, unknownTable } from "@offhook/platform/world/world";
 import { type Catalogue, type Column, isRequired, type Queryable, type Table } from "./catalogue.ts";
 import { encodeValue } from "./values.ts";
 
-/** A row as it will be sent: one text per column it brings. */
+/** A row as texts, one per column that it brings. */
 export interface TextRow {
   table: Table;
   /** Position in the array of the body. */
@@ -16,8 +16,8 @@ export interface CheckedRows {
   problems: Problem[];
 }
 
-/** The texts that only Postgres can judge, asked in one question at the end. */
-interface Doubt {
+/** A text that only Postgres can check; all are checked by one query in the end. */
+interface Unchecked {
   text: string;
   typeName: string;
   problem: Omit<Problem, "rule">;
@@ -26,7 +26,7 @@ interface Doubt {
 export async function checkRows(client: Queryable, catalogue: Catalogue, data: Tables): Promise<CheckedRows> {
   const rows: TextRow[] = [];
   const problems: Problem[] = [];
-  const doubts: Doubt[] = [];
+  const unchecked: Unchecked[] = [];
   for (const [name, given] of Object.entries(data)) {
     const table = catalogue.tables.get(name);
     if (!table) {
@@ -34,24 +34,24 @@ export async function checkRows(client: Queryable, catalogue: Catalogue, data: T
       continue;
     }
     for (const [index, row] of given.entries()) {
-      const checked = checkColumns(table, index, row, doubts);
+      const checked = checkColumns(table, index, row, unchecked);
       rows.push({ table, index, texts: checked.texts });
       problems.push(...checked.problems, ...missingColumns(table, index, row));
     }
   }
-  for (const problem of await judge(client, doubts)) problems.push(problem);
+  for (const problem of await checkTexts(client, unchecked)) problems.push(problem);
   return { rows, problems };
 }
 
-/** The columns of a change or a condition, without asking for those that are not there. */
+/** Checks the columns of a change or a condition; missing ones are no problem. */
 export async function checkValues(
   client: Queryable,
   table: Table,
   row: Row,
 ): Promise<{ texts: Map<Column, string | null>; problems: Problem[] }> {
-  const doubts: Doubt[] = [];
-  const { texts, problems } = checkColumns(table, undefined, row, doubts);
-  return { texts, problems: [...problems, ...(await judge(client, doubts))] };
+  const unchecked: Unchecked[] = [];
+  const { texts, problems } = checkColumns(table, undefined, row, unchecked);
+  return { texts, problems: [...problems, ...(await checkTexts(client, unchecked))] };
 }
 
 export function unknownColumn(table: Table, column: string): Problem {
@@ -63,7 +63,7 @@ function checkColumns(
   table: Table,
   index: number | undefined,
   row: Row,
-  doubts: Doubt[],
+  unchecked: Unchecked[],
 ): { texts: Map<Column, string | null>; problems: Problem[] } {
   const texts = new Map<Column, string | null>();
   const problems: Problem[] = [];
@@ -83,7 +83,7 @@ function checkColumns(
       texts.set(column, encoded.text);
       if (encoded.text === null && column.notNull) problems.push({ ...problem, rule: "must not be null" });
       if (encoded.text !== null && column.typeName !== "text") {
-        doubts.push({ text: encoded.text, typeName: column.typeName, problem });
+        unchecked.push({ text: encoded.text, typeName: column.typeName, problem });
       }
     }
   }
@@ -96,17 +96,17 @@ function missingColumns(table: Table, index: number, row: Row): Problem[] {
     .map(({ name }) => ({ table: table.name, row: index, column: name, rule: "is required" }));
 }
 
-async function judge(client: Queryable, doubts: Doubt[]): Promise<Problem[]> {
-  if (doubts.length === 0) return [];
+async function checkTexts(client: Queryable, unchecked: Unchecked[]): Promise<Problem[]> {
+  if (unchecked.length === 0) return [];
   const { rows } = await client.query<{ position: number; message: string }>(
     `SELECT d.position::int AS position, e.message
        FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS d(text, type, position),
             LATERAL pg_input_error_info(d.text, d.type) AS e
       WHERE e.message IS NOT NULL ORDER BY d.position`,
-    [doubts.map(({ text }) => text), doubts.map(({ typeName }) => typeName)],
+    [unchecked.map(({ text }) => text), unchecked.map(({ typeName }) => typeName)],
   );
   return rows.flatMap(({ position, message }) => {
-    const doubt = doubts[position - 1];
-    return doubt ? [{ ...doubt.problem, rule: `expected ${doubt.typeName}: ${message}` }] : [];
+    const found = unchecked[position - 1];
+    return found ? [{ ...found.problem, rule: `expected ${found.typeName}: ${message}` }] : [];
   });
 }

@@ -1,4 +1,4 @@
-/** The control plane's connections to one sandbox's database; closed and opened again around a reset. */
+/** The control plane's connections to one sandbox's database. A reset closes them and opens new ones. */
 import { setTimeout as pause } from "node:timers/promises";
 import { WorldRefusal } from "@offhook/platform/world/world";
 import pg from "pg";
@@ -8,19 +8,19 @@ import { type ChangeFeed, everyTable, type Notice, openChangeFeed } from "./chan
 import { ConnectionLost } from "./unavailable.ts";
 import { sessionOptions } from "./values.ts";
 
-const connections = 4;
-/** Longest wait for a connection to the server: for its answer, or for a free one of a pool. */
+const MAX_CONNECTIONS = 4;
+/** Longest wait for a connection: for the server's answer, or for a free one in the pool. */
 export const CONNECT_MS = 10_000;
-/** The code under test may hold a lock for ever; the control plane does not wait for it that long. */
-const lockTimeoutMs = 5_000;
-const statementTimeoutMs = 60_000;
-/** A server that is gone without a word, such as one whose machine is, ends no statement by itself. */
-const ANSWER_MS = statementTimeoutMs + 5_000;
-/** Pauses between tries to watch for changes again; the last one is repeated. */
+/** The code under test may hold a lock forever. */
+const LOCK_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** A server that vanished, such as one whose machine crashed, ends no statement itself. */
+const ANSWER_MS = STATEMENT_TIMEOUT_MS + 5_000;
+/** Pauses between tries to restore the change feed; the last repeats. */
 const WATCH_PAUSES_MS = [50, 100, 200, 400, 800, 1_600, 3_200, 5_000];
 
 export interface Connection {
-  /** Runs `work` on one connection. @throws ConnectionLost when there is none, or it was lost on the way */
+  /** Runs `work` on one connection. @throws ConnectionLost when there is none, or it was lost meanwhile */
   with<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
   /** Resolves when every change committed so far has been delivered. @throws ConnectionLost */
   catchUp(): Promise<void>;
@@ -39,11 +39,11 @@ export async function openConnection(
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: ANSWER_MS,
     keepAlive: true,
-    options: `${sessionOptions} -c lock_timeout=${lockTimeoutMs} -c statement_timeout=${statementTimeoutMs}`,
+    options: `${sessionOptions} -c lock_timeout=${LOCK_TIMEOUT_MS} -c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
   };
-  const pool = new pg.Pool({ ...config, max: connections });
+  const pool = new pg.Pool({ ...config, max: MAX_CONNECTIONS });
   pool.on("error", (error) => log.debug({ error: error.message }, "an idle database connection was lost"));
-  pool.on("connect", (client) => client.on("error", () => {})); // One in use tells the query that runs on it.
+  pool.on("connect", (client) => client.on("error", () => {})); // A running query gets the error itself.
   const closing = new AbortController();
   let feed: Promise<ChangeFeed> | undefined;
   let watchingAgain: Promise<void> | undefined;
@@ -63,12 +63,12 @@ export async function openConnection(
     });
     return opening;
   };
-  /** What was missed is not known, so all of it may have changed. */
+  /** The missed changes are unknown, so everything may have changed. */
   const watchAnew = async () => {
     await watch();
     deliver({ change: "load", tables: [everyTable] });
   };
-  /** Those who watch the world ask it nothing, so the feed comes back by itself. */
+  /** Watchers send no requests that would restore the feed, so it restores itself. */
   const watchAgain = async () => {
     for (let attempt = 0; !closing.signal.aborted && !feed; attempt++) {
       const ms = WATCH_PAUSES_MS[Math.min(attempt, WATCH_PAUSES_MS.length - 1)];
@@ -119,7 +119,7 @@ export async function openConnection(
     },
   };
   try {
-    // The first of the pool is opened at the same time: who opens a connection wants to ask something.
+    // Opens the first connection of the pool at the same time, for a query follows.
     await Promise.all([watch(), pool.connect().then((client) => client.release())]);
   } catch (error) {
     await connection.close();
@@ -128,13 +128,13 @@ export async function openConnection(
   return connection;
 }
 
-/** The error, when the session it comes from cannot be used again. */
+/** The error, if its session cannot be reused. */
 function sessionError(error: unknown): Error | undefined {
   if (!(error instanceof Error) || error instanceof WorldRefusal) return undefined;
   return error instanceof pg.DatabaseError && error.severity !== "FATAL" ? undefined : error;
 }
 
-/** Whether pg has given up waiting for the answer to a statement, for which it has no class of errors. */
+/** Whether pg timed out waiting for an answer; it has no error class for that. */
 function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }

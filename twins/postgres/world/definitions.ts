@@ -1,9 +1,9 @@
 /**
- * What a database defines, as SQL that makes it again: so that a snapshot holds the tables that the code under test has made,
- * changed or dropped since the start, and a reset brings them back.
+ * The definitions of a database, as SQL that recreates them: so a snapshot includes the tables that the code under test has created,
+ * changed or dropped since the start, and a reset restores them.
  *
- * Held are schemas, types, sequences, functions, tables with their constraints, indexes and triggers, views and comments. What
- * else Postgres knows (policies, rules, grants, extensions, aggregates) stays as the start has it.
+ * Covered are schemas, types, sequences, functions, tables with their constraints, indexes and triggers, views and comments. Policies,
+ * rules, grants, extensions and aggregates stay as at the start.
  */
 
 import type { Problem, Row, TableDescription } from "@offhook/platform/world/world";
@@ -30,15 +30,15 @@ export const definitionTable: TableDescription = {
 
 /** One object of the database. */
 export interface Definition {
-  /** What it is and its name: `table public.notes`. */
+  /** Its kind and name: `table public.notes`. */
   object: string;
-  /** The statement that makes it. */
+  /** The statement that creates it. */
   definition: string;
   /** The statement that removes it. */
   removal: string;
 }
 
-/** A difference from the start: an object as it is, or `null` when it is not there any more. */
+/** A difference from the start: the definition of an object, or `null` when it has been dropped. */
 export type DefinitionChange = Pick<Definition, "object"> & { definition: string | null };
 
 const ours = (schema: string) =>
@@ -73,7 +73,7 @@ const columns = (
   JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)`;
 
-/** Kinds in the order in which most of them can be made. */
+/** Kinds of objects, in an order in which most can be created. */
 const kinds = [
   `SELECT 'schema ' || quote_ident(n.nspname), format('CREATE SCHEMA %I', n.nspname), format('DROP SCHEMA IF EXISTS %I CASCADE', n.nspname)
      FROM pg_namespace n WHERE ${ours("n.nspname")} AND n.nspname <> 'public' AND ${notOfExtension("pg_namespace", "n.oid")}`,
@@ -133,9 +133,9 @@ const definitionsSql = kinds
   .map((kind, i) => `SELECT ${i} AS kind, k.* FROM (${kind}) AS k (object, definition, removal)`)
   .join(" UNION ALL ");
 
-/** Every object, in an order in which most can be made. */
+/** Every object, in an order in which most can be created. */
 export async function readDefinitions(client: Queryable): Promise<Definition[]> {
-  // Names that the search path would find are written without their schema.
+  // Postgres omits the schema of names that the search path finds.
   await client.query("SELECT set_config('search_path', '', false)");
   try {
     const { rows } = await client.query<Definition & { removal: string | null }>(
@@ -147,7 +147,7 @@ export async function readDefinitions(client: Queryable): Promise<Definition[]> 
   }
 }
 
-/** What is other than at the start. */
+/** The differences from the start. */
 export function changesFrom(start: readonly Definition[], now: readonly Definition[]): DefinitionChange[] {
   const before = new Map(start.map(({ object, definition }) => [object, definition]));
   const after = new Set(now.map(({ object }) => object));
@@ -190,10 +190,10 @@ export function readChanges(rows: readonly Row[]): { changes: DefinitionChange[]
 }
 
 /**
- * Makes a fresh database define what the changes say. Objects depend on one another in ways that only Postgres knows, so what
- * cannot be made yet is tried again as long as anything else could be.
- * @param client of the role that owns the tables, and may do no more than the code under test
- * @returns what could not be made
+ * Applies changes to a fresh database. Only Postgres knows how objects depend on one another, so the failed ones are retried as long as
+ * others succeed.
+ * @param client of the role that owns the tables, with no more rights than the code under test
+ * @returns the objects that could not be created
  */
 export async function applyChanges(
   client: Queryable,
@@ -218,7 +218,7 @@ export async function applyChanges(
     const left: typeof waiting = [];
     refused = [];
     for (const one of waiting) {
-      const error = await tryToMake(client, one[1]);
+      const error = await tryCreate(client, one[1]);
       if (!error) continue;
       const [object, definition] = one;
       left.push(one);
@@ -236,7 +236,7 @@ export async function applyChanges(
   return waiting.length > 0 ? refused : [];
 }
 
-async function tryToMake(client: Queryable, statement: string): Promise<pg.DatabaseError | undefined> {
+async function tryCreate(client: Queryable, statement: string): Promise<pg.DatabaseError | undefined> {
   await client.query("SAVEPOINT one_object");
   try {
     await client.query(statement);

@@ -17,7 +17,7 @@ export async function describeTables(client: Queryable, catalogue: Catalogue): P
       name: table.name,
       description: table.comment ?? `Table ${table.name} of the database, which has no comment on it.`,
       key: keyColumn(table),
-      ...(isOneColumn(table) ? {} : { key_columns: table.primaryKey }),
+      ...(hasSingleColumnKey(table) ? {} : { key_columns: table.primaryKey }),
       columns,
     });
   }
@@ -27,12 +27,12 @@ export async function describeTables(client: Queryable, catalogue: Catalogue): P
 }
 
 /** Whether one column identifies a row. */
-function isOneColumn({ primaryKey, uniques }: Table): boolean {
+function hasSingleColumnKey({ primaryKey, uniques }: Table): boolean {
   if (primaryKey.length > 0) return primaryKey.length === 1;
   return uniques.some(({ columns }) => columns.length === 1);
 }
 
-/** One column that identifies a row; of a key of several columns the first. */
+/** A column that identifies a row; the first column of a composite key. */
 export function keyColumn(table: Table): string {
   const [first] = table.primaryKey;
   return (
@@ -63,7 +63,7 @@ function plainDefault(column: Column): unknown {
   return column.defaultText === undefined ? column.defaultSql : decodeValue(column.value, column.defaultText);
 }
 
-/** The type as a person would say it; Postgres' own name where there is no plainer word. */
+/** The type in everyday words; Postgres' own name where there is none. */
 function plainType(column: Column): string {
   return column.enumLabels ? "text" : plainKind(column.value, column.castName);
 }

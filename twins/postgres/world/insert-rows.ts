@@ -1,22 +1,22 @@
-/** Writes rows of many tables inside an open transaction, and finds out everything that is wrong when they do not go in. */
+/** Inserts rows of many tables inside an open transaction, and finds all problems when Postgres refuses them. */
 
 import type { Problem } from "@offhook/platform/world/world";
 import pg from "pg";
-import { brokenRules, problemOf } from "./broken-rules.ts";
+import { findBrokenRules, problemOf } from "./broken-rules.ts";
 import type { Queryable, Table } from "./catalogue.ts";
 import type { TextRow } from "./checked-rows.ts";
 
 /**
- * Rows may refer to one another in any order. The quick way is one statement per run of like rows, parents first; when
- * Postgres refuses that, the rows are tried one by one to learn about each of them.
+ * Rows may refer to one another in any order. The fast path is one statement per run of rows with the same columns, parents first. If
+ * Postgres refuses that, rows are inserted one by one, to find the problems of each.
  * @returns the problems; with any, the caller rolls back
  */
 export async function insertRows(client: Queryable, rows: TextRow[]): Promise<Problem[]> {
   if (rows.length === 0) return [];
-  const ordered = parentsFirst(rows);
+  const ordered = sortParentsFirst(rows);
   await client.query("SAVEPOINT quick");
   try {
-    for (const run of runsOfLikeRows(ordered)) await insertRun(client, run);
+    for (const run of groupIntoRuns(ordered)) await insertRun(client, run);
     await client.query("SET CONSTRAINTS ALL IMMEDIATE");
     return [];
   } catch (error) {
@@ -26,13 +26,13 @@ export async function insertRows(client: Queryable, rows: TextRow[]): Promise<Pr
   }
 }
 
-/** A refusal of the data (class 22 and 23, or a raised exception) rather than a failure of ours or of the server. */
+/** A refusal of the data (class 22, 23, or a raised exception), not a failure of this program or the server. */
 export function isRefusal(error: unknown): error is pg.DatabaseError {
   if (!(error instanceof pg.DatabaseError)) return false;
   return ["22", "23", "P0"].includes(error.code?.slice(0, 2) ?? "");
 }
 
-function parentsFirst(rows: TextRow[]): TextRow[] {
+function sortParentsFirst(rows: TextRow[]): TextRow[] {
   const byTable = new Map<Table, TextRow[]>();
   for (const row of rows) {
     const others = byTable.get(row.table);
@@ -49,15 +49,15 @@ function parentsFirst(rows: TextRow[]): TextRow[] {
       const parent = names.get(key.table);
       if (parent) place(parent);
     }
-    // One by one: a call takes no million arguments.
+    // Not spread: a call cannot take a million arguments.
     for (const row of byTable.get(table) ?? []) order.push(row);
   };
   for (const table of byTable.keys()) place(table);
   return order;
 }
 
-/** Rows one after another in the same table that bring the same columns. */
-function runsOfLikeRows(rows: TextRow[]): TextRow[][] {
+/** Groups consecutive rows of one table with the same columns. */
+function groupIntoRuns(rows: TextRow[]): TextRow[][] {
   const runs: TextRow[][] = [];
   let shape = "";
   for (const row of rows) {
@@ -89,7 +89,7 @@ async function insertRun(client: Queryable, run: TextRow[]): Promise<void> {
   );
 }
 
-/** A row may wait for one that comes after it (a tree in one table, tables in a circle), so rows are tried until none goes in any more. */
+/** A row may refer to a later one (a tree in one table, a cycle of tables), so rows are retried until none succeeds. */
 async function insertOneByOne(client: Queryable, ordered: TextRow[], all: TextRow[]): Promise<Problem[]> {
   let waiting = ordered;
   const refused: { row: TextRow; error: pg.DatabaseError }[] = [];
@@ -108,7 +108,7 @@ async function insertOneByOne(client: Queryable, ordered: TextRow[], all: TextRo
     waiting = stillWaiting;
   }
   const problems: Problem[] = [];
-  for (const { row, error } of refused) problems.push(...(await brokenRules(client, row, error, all)));
+  for (const { row, error } of refused) problems.push(...(await findBrokenRules(client, row, error, all)));
   if (problems.length > 0) return problems;
   const [unexplained] = refused;
   return unexplained ? [problemOf(unexplained.error, unexplained.row)] : checkDeferred(client);

@@ -1,4 +1,4 @@
-/** A world whose tables are those of a real Postgres database, whoever made and fills them. */
+/** A world over the tables of a real Postgres database, which the code under test may create and fill, too. */
 
 import type { TwinHealth } from "@offhook/platform/twin/twin";
 import {
@@ -18,7 +18,7 @@ import {
 } from "@offhook/platform/world/world";
 import type pg from "pg";
 import type { Logger } from "pino";
-import { foreseenProblems } from "./broken-rules.ts";
+import { predictProblems } from "./broken-rules.ts";
 import { type Column, sequencesUsed, type Table } from "./catalogue.ts";
 import { changeRows } from "./change-rows.ts";
 import type { Change } from "./changes.ts";
@@ -35,13 +35,13 @@ import {
 } from "./definitions.ts";
 import { describeTables } from "./describe.ts";
 import { insertRows } from "./insert-rows.ts";
-import { fixedDefinitions, fixedTables, keyChanges, refuseIfAny, tableNamed } from "./refusals.ts";
+import { findTable, fixedDefinitions, fixedTables, keyChanges, refuseIfAny } from "./refusals.ts";
 import { removeRows } from "./remove-rows.ts";
 import { replaceRows } from "./replace-rows.ts";
 import { readRows, textConditions, textSelection } from "./select-rows.ts";
 import {
-  holdSequences,
-  movedPositions,
+  lockSequences,
+  newPositions,
   positionsOf,
   readSequences,
   sequenceTable,
@@ -50,11 +50,11 @@ import {
 } from "./sequences.ts";
 import { type DatabaseServer, type Successor, WorldDatabase } from "./world-database.ts";
 
-/** Where the world comes from. */
+/** The start of the world, and how it is rebuilt. */
 export interface Start {
-  /** What its database defined. */
+  /** The definitions at the start. */
   definitions: readonly Definition[];
-  /** Puts a database in its place that defines this otherwise and holds these tables. @throws WorldRefusal, and then nothing is changed */
+  /** Replaces the database by one with these changes of definition and these tables. @throws WorldRefusal, and then nothing changes */
   rebuild(changes: readonly DefinitionChange[], tables: Tables): Promise<void>;
 }
 
@@ -65,12 +65,12 @@ export class PostgresWorld implements World {
   readonly #start: Start;
 
   private constructor(url: string, server: DatabaseServer, start: Start, log: Logger) {
-    this.#database = new WorldDatabase({ url, server, log, tell: (change) => this.#tell(change) });
+    this.#database = new WorldDatabase({ url, server, log, announce: (change) => this.#announce(change) });
     this.#start = start;
   }
 
   /**
-   * Connects, and watches from then on.
+   * Connects, and starts to watch for changes.
    * @param url connection string of a role that may do anything in the database
    */
   static async open(url: string, server: DatabaseServer, start: Start, log: Logger): Promise<PostgresWorld> {
@@ -103,27 +103,29 @@ export class PostgresWorld implements World {
   rows(name: string, page: PageRequest): Promise<Page> {
     return this.#database.read(async (client, catalogue) => {
       if (name === sequenceTableName && catalogue.sequences.length > 0) {
-        return pageOf(sequenceTable, await readSequences(client, catalogue.sequences), page);
+        return filterPage(sequenceTable, await readSequences(client, catalogue.sequences), page);
       }
       if (name === definitionTableName) {
-        return pageOf(definitionTable, await this.#definitionChanges(client), page);
+        return filterPage(definitionTable, await this.#definitionChanges(client), page);
       }
-      const table = tableNamed(catalogue, name);
+      const table = findTable(catalogue, name);
       const selection = await textSelection(client, table, page.where);
       return readRows(client, table, selection, page);
     });
   }
 
   insert(data: Tables): Promise<Record<string, number>> {
-    return this.#database.write(async ({ client, catalogue, hold }) => {
+    return this.#database.write(async ({ client, catalogue, lockSequencesOf }) => {
       const fixed = [...fixedTables].flatMap(([name, problem]) =>
         Object.hasOwn(data, name) ? [problem] : [],
       );
       const rest = Object.entries(data).filter(([name]) => !fixedTables.has(name));
       const { rows, problems } = await checkRows(client, catalogue, Object.fromEntries(rest));
       refuseIfAny([...problems, ...fixed]);
-      const held = await hold(sequencesUsed(catalogue, [...new Set(rows.map(({ table }) => table))]));
-      if (!held) refuseIfAny(await foreseenProblems(client, rows));
+      const isLocked = await lockSequencesOf(
+        sequencesUsed(catalogue, [...new Set(rows.map(({ table }) => table))]),
+      );
+      if (!isLocked) refuseIfAny(await predictProblems(client, rows));
       refuseIfAny(await insertRows(client, rows));
       return Object.fromEntries(Object.entries(data).map(([name, given]) => [name, given.length]));
     });
@@ -132,13 +134,13 @@ export class PostgresWorld implements World {
   async update(name: string, where: Row, changes: Row): Promise<number> {
     if (name === sequenceTableName) return this.#moveSequences(where, changes);
     if (name === definitionTableName) throw new WorldRefusal([fixedDefinitions]);
-    return this.#database.write(async ({ client, catalogue, hold }) => {
-      const table = tableNamed(catalogue, name);
+    return this.#database.write(async ({ client, catalogue, lockSequencesOf }) => {
+      const table = findTable(catalogue, name);
       const condition = await checkValues(client, table, where);
       const change = await checkValues(client, table, changes);
       refuseIfAny([...condition.problems, ...change.problems, ...keyChanges(table, changes)]);
       if (change.texts.size === 0) return 0;
-      await hold(sequencesUsed(catalogue, []));
+      await lockSequencesOf(sequencesUsed(catalogue, []));
       const { changed, problems } = await changeRows(client, table, condition.texts, change.texts);
       refuseIfAny(problems);
       return changed;
@@ -157,12 +159,12 @@ export class PostgresWorld implements World {
     name: string,
     conditionsOf: (client: pg.ClientBase, table: Table) => Promise<Map<Column, string | null>>,
   ): Promise<number> {
-    return this.#database.write(async ({ client, catalogue, hold }) => {
+    return this.#database.write(async ({ client, catalogue, lockSequencesOf }) => {
       const fixed = fixedTables.get(name);
       if (fixed) throw new WorldRefusal([fixed]);
-      const table = tableNamed(catalogue, name);
+      const table = findTable(catalogue, name);
       const conditions = await conditionsOf(client, table);
-      await hold(sequencesUsed(catalogue, []));
+      await lockSequencesOf(sequencesUsed(catalogue, []));
       const outcome = await removeRows(client, catalogue, table, conditions);
       refuseIfAny(outcome.problems);
       return outcome.removed;
@@ -170,8 +172,8 @@ export class PostgresWorld implements World {
   }
 
   updateEach(changes: readonly RowChange[]): Promise<void> {
-    return this.#database.write(async ({ client, catalogue, hold }) => {
-      await hold(sequencesUsed(catalogue, []));
+    return this.#database.write(async ({ client, catalogue, lockSequencesOf }) => {
+      await lockSequencesOf(sequencesUsed(catalogue, []));
       const problems: Problem[] = [];
       const seen = new Set<string>();
       for (const given of changes) {
@@ -225,8 +227,8 @@ export class PostgresWorld implements World {
   }
 
   /**
-   * Sequences stay where they are, unless `data` has a row of `pg_sequences` for them, as each snapshot has. Definitions stay
-   * as they are, unless `data` has `pg_definitions`: when these are others, the database is made anew.
+   * Sequences keep their positions, unless `data` has rows of `pg_sequences`, as every snapshot does. Definitions stay as they are,
+   * unless `data` has `pg_definitions`: if these differ, the database is rebuilt.
    */
   async load(data: Tables): Promise<void> {
     const { [definitionTableName]: definitionRows, ...rest } = data;
@@ -244,7 +246,7 @@ export class PostgresWorld implements World {
       const { positions, problems: sequenceProblems } = positionsOf(sequenceRows, catalogue.sequences);
       const { rows, problems } = await checkRows(client, catalogue, rest);
       refuseIfAny([...problems, ...sequenceProblems]);
-      await holdSequences(client, catalogue.sequences);
+      await lockSequences(client, catalogue.sequences);
       refuseIfAny(await replaceRows(client, catalogue, rows));
       await setPositions(client, positions);
     });
@@ -256,21 +258,21 @@ export class PostgresWorld implements World {
   }
 
   /**
-   * Lets go of the database while it is replaced; whoever asks the world something meanwhile waits.
-   * @throws what `putInPlace` throws; the world goes on with the database that is there
+   * Disconnects while the database is replaced; requests to the world wait meanwhile.
+   * @throws what `putInPlace` throws; the world continues on the present database
    */
-  whileReplaced(successor: Successor): Promise<void> {
-    return this.#database.whileReplaced(successor);
+  replaceDatabase(successor: Successor): Promise<void> {
+    return this.#database.replaceDatabase(successor);
   }
 
-  /** Whether the database answers, found out by asking it. */
+  /** Queries the database to find out whether it answers. */
   health(): Promise<TwinHealth> {
     return this.#database.health();
   }
 
-  /** Resolves when what it is asked at the moment, and in the same turn, has its answer. */
-  rest(): Promise<void> {
-    return this.#database.rest();
+  /** Resolves when the present requests, and those of the same turn of the event loop, are done. */
+  settled(): Promise<void> {
+    return this.#database.settled();
   }
 
   /** @throws Error when a connection could not be closed in good order */
@@ -278,7 +280,7 @@ export class PostgresWorld implements World {
     return this.#database.close();
   }
 
-  /** What the database defines otherwise than at its start. */
+  /** The differences of definition from the start. */
   async #definitionChanges(client: pg.ClientBase): Promise<DefinitionChange[]> {
     if (await this.#database.isUnchanged(client)) return [];
     return changesFrom(this.#start.definitions, await readDefinitions(client));
@@ -286,23 +288,23 @@ export class PostgresWorld implements World {
 
   async #moveSequences(where: Row, changes: Row): Promise<number> {
     const moved = await this.#database.write(async ({ client, catalogue: { sequences } }) => {
-      await holdSequences(client, sequences);
-      const positions = await movedPositions(client, sequences, where, changes);
+      await lockSequences(client, sequences);
+      const positions = await newPositions(client, sequences, where, changes);
       await setPositions(client, positions);
       return positions.length;
     });
-    if (moved > 0) this.#tell({ table: sequenceTableName, change: "update" });
+    if (moved > 0) this.#announce({ table: sequenceTableName, change: "update" });
     return moved;
   }
 
-  #tell(change: Change): void {
+  #announce(change: Change): void {
     this.#stateVersion++;
     for (const listener of this.#listeners) listener({ stateVersion: this.#stateVersion, ...change });
   }
 }
 
-/** A page of rows that no table of the database holds. */
-function pageOf(
+/** A page of a table that the database itself does not have. */
+function filterPage(
   { name, columns }: TableDescription,
   all: readonly Row[],
   { where, offset, limit }: PageRequest,

@@ -1,4 +1,4 @@
-/** Removes rows inside an open transaction, and finds out which of them others refer to when Postgres refuses. */
+/** Removes rows inside an open transaction, and finds the references to them when Postgres refuses. */
 
 import type { Problem } from "@offhook/platform/world/world";
 import pg from "pg";
@@ -9,8 +9,8 @@ import { whereClause } from "./select-rows.ts";
 
 type Texts = Map<Column, string | null>;
 
-/** Most rows named for each relationship that stands in the way. */
-const MOST_NAMED = 100;
+/** Rows named for each foreign key that prevents the removal. */
+const MAX_NAMED = 100;
 
 /** @returns the problems; with any, the caller rolls back */
 export async function removeRows(
@@ -33,36 +33,36 @@ export async function removeRows(
     for (const referring of catalogue.tables.values()) {
       for (const key of referring.foreignKeys) {
         if (key.table !== table.name || !key.keepsTarget) continue;
-        problems.push(...(await referredTo(client, { table, clause, values }, referring, key)));
+        problems.push(...(await findReferences(client, { table, clause, values }, referring, key)));
       }
     }
     return { removed: 0, problems: problems.length > 0 ? problems : [problemOf(error)] };
   }
 }
 
-interface Chosen {
+interface Selected {
   table: Table;
   clause: string;
   values: (string | null)[];
 }
 
-/** One problem for each chosen row that a row which stays refers to. */
-async function referredTo(
+/** One problem for each selected row that a remaining row refers to. */
+async function findReferences(
   client: Queryable,
-  { table, clause, values }: Chosen,
+  { table, clause, values }: Selected,
   referring: Table,
   key: ForeignKey,
 ): Promise<Problem[]> {
   const pairs = key.targetColumns.map(
     (column, i) => `x.${pg.escapeIdentifier(key.columns[i] ?? "")} = chosen.${pg.escapeIdentifier(column)}`,
   );
-  const leaving =
+  const exceptRemoved =
     referring.name === table.name ? `AND x.ctid NOT IN (SELECT ctid FROM ${table.sql} ${clause})` : "";
   const texts = key.targetColumns.map((column) => `chosen.${pg.escapeIdentifier(column)}::text`).join(", ");
   const { rows } = await client.query<[string[], string]>({
     text: `SELECT ARRAY[${texts}], count(*)::text FROM (SELECT * FROM ${table.sql} ${clause}) AS chosen
-             JOIN ${referring.sql} AS x ON ${pairs.join(" AND ")} ${leaving}
-            GROUP BY 1 ORDER BY 1 LIMIT ${MOST_NAMED}`,
+             JOIN ${referring.sql} AS x ON ${pairs.join(" AND ")} ${exceptRemoved}
+            GROUP BY 1 ORDER BY 1 LIMIT ${MAX_NAMED}`,
     values,
     rowMode: "array",
   });

@@ -1,4 +1,4 @@
-/** Replaces everything the tables hold, inside an open transaction. */
+/** Replaces the rows of all tables, inside an open transaction. */
 
 import type { Problem } from "@offhook/platform/world/world";
 import pg from "pg";
@@ -7,7 +7,7 @@ import type { TextRow } from "./checked-rows.ts";
 import { insertRows } from "./insert-rows.ts";
 
 /**
- * The application's own triggers rest meanwhile: rows are put back as they were, not made anew.
+ * The application's triggers are disabled meanwhile, since the rows are restored, not created.
  * @returns the problems; with any, the caller rolls back
  */
 export async function replaceRows(

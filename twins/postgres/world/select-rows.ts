@@ -1,4 +1,4 @@
-/** Reads rows, and the conditions that choose them. */
+/** Reads rows, and builds the conditions that select them. */
 
 import {
   type Page,
@@ -12,13 +12,13 @@ import type { Column, Queryable, Table } from "./catalogue.ts";
 import { unknownColumn } from "./checked-rows.ts";
 import { decodeValue } from "./values.ts";
 
-/** A WHERE clause, or nothing, with the values it refers to. */
+/** A WHERE clause or an empty text, with its values. */
 export interface Selection {
   sql: string;
   values: (string | null)[];
 }
 
-/** Column equals value, for each of them; `values` receives what the clause refers to. */
+/** Each column equals its value. @param values receives the values of the clause */
 export function whereClause(texts: Map<Column, string | null>, values: (string | null)[]): string {
   const conditions = [...texts].map(([column, text]) => {
     const name = pg.escapeIdentifier(column.name);
@@ -76,8 +76,8 @@ export async function textConditions(
 }
 
 /**
- * @param part a page, ordered by key; or `stored`: all rows as they lie in the table, without computed columns,
- *   so that writing them back in this order makes the same table
+ * @param part a page, ordered by key; or `stored`: all rows in their physical order, without generated columns, so that inserting them
+ *   in this order recreates the table
  */
 export async function readRows(
   client: Queryable,

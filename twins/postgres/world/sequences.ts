@@ -1,4 +1,4 @@
-/** Where the sequences stand, shown as one more table: a snapshot without them would give ids out twice. */
+/** The positions of sequences, shown as a table: after a reset to a snapshot without them, ids would be issued twice. */
 import { type Problem, type Row, type TableDescription, WorldRefusal } from "@offhook/platform/world/world";
 import type { Queryable, Sequence } from "./catalogue.ts";
 import { isRefusal } from "./insert-rows.ts";
@@ -37,28 +37,27 @@ export async function readSequences(client: Queryable, sequences: readonly Seque
 }
 
 /**
- * Makes the numbers that this transaction takes from the sequences part of it: a rollback gives them back.
+ * Makes sequences transactional for this transaction: a rollback restores the numbers that it took.
  *
- * `nextval` is not transactional, so what a refused write had taken would be missing from the numbers that the code under
- * test gets next. To set a sequence back afterwards is wrong as soon as anybody else has taken a number in between. But
- * ALTER SEQUENCE gives a sequence new storage, which a rollback throws away, and lets nobody else take numbers until the
- * transaction ends: whoever asks for one waits, and gets the number he would have got.
+ * `nextval` is not transactional, so a refused write would leave a gap in the numbers that the code under test gets next. Setting a
+ * sequence back afterwards is wrong if another client has taken a number in between. ALTER SEQUENCE gives a sequence new storage, which
+ * a rollback discards, and locks it until the transaction ends: other clients wait, and get the numbers that they would have got.
  */
-export async function holdSequences(client: Queryable, sequences: readonly Sequence[]): Promise<void> {
+export async function lockSequences(client: Queryable, sequences: readonly Sequence[]): Promise<void> {
   if (sequences.length === 0) return;
-  // An option set to what it is makes new storage without changing the definition. In one order, so that two never deadlock.
+  // Setting an option to its present value makes new storage without changing the definition. A fixed order prevents deadlocks.
   const { rows } = await client.query<{ statement: string }>(
     `SELECT format('ALTER SEQUENCE %s CACHE %s', seqrelid::regclass, seqcache) AS statement
        FROM pg_sequence WHERE seqrelid = ANY ($1::regclass[]::oid[]) ORDER BY seqrelid`,
     [sequences.map(({ sql }) => sql)],
   );
-  // Nothing is defined anew, so the event trigger that watches definitions has nothing to tell.
+  // No definition changes, so the event trigger that watches definitions must not notify.
   await client.query("SELECT set_config('offhook.adopting', 'on', true)");
   await client.query(rows.map(({ statement }) => statement).join(";"));
   await client.query("SELECT set_config('offhook.adopting', 'off', true)");
 }
 
-/** A sequence and the position to put it to. */
+/** A new position of a sequence. */
 export interface Position {
   /** Position in the array of the body. */
   row: number;
@@ -97,7 +96,7 @@ function isWholeNumber(value: unknown): boolean {
   }
 }
 
-/** Undone by a rollback when the transaction holds the sequences. @throws WorldRefusal for a number beyond a sequence's bounds */
+/** A rollback undoes it if the transaction has locked the sequences. @throws WorldRefusal for a number beyond a sequence's bounds */
 export async function setPositions(client: Queryable, positions: Position[]): Promise<void> {
   for (const { row, sequence, lastValue, isCalled } of positions) {
     try {
@@ -110,8 +109,8 @@ export async function setPositions(client: Queryable, positions: Position[]): Pr
   }
 }
 
-/** The positions of the sequences that fit, changed. @throws WorldRefusal for columns and values that there are not */
-export async function movedPositions(
+/** The changed positions of the matching sequences. @throws WorldRefusal for unknown columns and invalid values */
+export async function newPositions(
   client: Queryable,
   sequences: readonly Sequence[],
   where: Row,
@@ -131,11 +130,11 @@ export async function movedPositions(
       rule: "the key of a row cannot be changed",
     });
   }
-  const chosen = (await readSequences(client, sequences)).filter((row) =>
+  const matching = (await readSequences(client, sequences)).filter((row) =>
     Object.entries(where).every(([column, value]) => String(row[column]) === String(value)),
   );
   const moved = positionsOf(
-    chosen.map((row) => ({ ...row, ...changes })),
+    matching.map((row) => ({ ...row, ...changes })),
     sequences,
   );
   if (problems.length > 0) throw new WorldRefusal(problems);

@@ -1,4 +1,4 @@
-/** Why a database does not answer at the moment, said to whoever asked the control plane. */
+/** Errors of a database that does not answer, as the control plane reports them. */
 
 import { WorldUnavailable } from "@offhook/platform/world/world";
 import pg from "pg";
@@ -20,20 +20,20 @@ const queryCanceled = "57014";
 const noSuchDatabase = "3D000";
 const diskFull = "53100";
 const outOfMemory = "53200";
-/** Connection exceptions, insufficient resources, and errors of the system below. */
+/** Classes: connection exceptions, insufficient resources, system errors. */
 const serverTroubles = ["08", "53", "58"];
-/** Operator intervention: the server or the session is being ended, or takes no connections yet. */
+/** Operator intervention: the server or session is ending, or the server does not accept connections yet. */
 const operatorIntervention = "57P";
 
-/** Whether another transaction stood in the way. */
+/** Whether a lock of another transaction caused the error. */
 export function isLockConflict(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && [lockNotAvailable, deadlockDetected].includes(error.code ?? "");
 }
 
 /**
- * The error as one that the control plane answers with 503, when it is about the state of the server and not about what was
- * asked; any other as it is.
- * @param outage what is known of the server itself: that its process does not run
+ * Converts an error about the state of the server, rather than about the request, to one that the control plane answers with 503;
+ * returns any other error as it is.
+ * @param outage why the server's process does not run, if it is known not to
  */
 export function unavailableOr(error: unknown, outage: string | undefined): unknown {
   if (error instanceof ConnectionLost) return unreachable(error.cause, outage);
@@ -92,10 +92,10 @@ function reasonOf(error: Error): string {
   return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join("; ");
 }
 
-/** Most transactions that an explanation names. */
+/** Transactions that an explanation names. */
 const MAX_NAMED = 3;
 
-/** Who has locked what in this database, in words; `undefined` when nobody holds a lock that keeps others out any more. */
+/** Describes who has locked what in this database; `undefined` when no exclusive lock is held any more. */
 export async function explainLocks(client: Queryable): Promise<string | undefined> {
   const { rows } = await client.query<{ tables: string; pid: number; application: string; age: string }>(
     `SELECT string_agg(DISTINCT l.relation::regclass::text, ', ') AS tables, a.pid,

@@ -1,14 +1,14 @@
 /**
- * How a Postgres value crosses as JSON and back without loss.
+ * Converts Postgres values to JSON and back without loss.
  *
- * Between us and the server every value is text in the session's fixed form (`sessionOptions`), which Postgres reads
- * back to the same value for every type. What is a JSON number, boolean, array or document becomes one where nothing
- * is lost by it. A `bigint` that a JavaScript number cannot hold stays text, and `numeric` does so always: its digits after
- * the point belong to it. Of a document the value crosses; how its text is spaced, and zeros at the end of its numbers, do not.
+ * Towards the server every value is text in the session's fixed form (`sessionOptions`), which Postgres reads back to the same value
+ * for every type. In JSON a value becomes a number, boolean, array or document where that loses nothing. A `bigint` beyond JavaScript's
+ * safe integers stays text, and so does every `numeric`, whose trailing zeros count. A document keeps its value, not its spaces and the
+ * trailing zeros of its numbers.
  */
 import { type Nested, parseArrayText, writeArrayText } from "./array-text.ts";
 
-/** What a type is to us; `text` stands for every type whose JSON form is its Postgres text. */
+/** How a type is converted; `text` stands for every type whose JSON form is its Postgres text. */
 export type ValueType =
   | { kind: "text" | "boolean" | "integer" | "bigint" | "float" | "decimal" | "json" | "jsonb" | "timestamp" }
   | { kind: "array"; element: ValueType };
@@ -24,7 +24,7 @@ export const sessionOptions = [
   .map((setting) => `-c ${setting}`)
   .join(" ");
 
-/** A document that JavaScript's numbers, `null` or the order and uniqueness of its keys would change crosses as `{"$json": "<its text>"}`. */
+/** The member of `{"$json": "<text>"}`: the form of a document that parsing would change (large numbers, top-level `null`, order or duplicates of keys). */
 const verbatimMember = "$json";
 
 export function decodeValue(type: ValueType, text: string | null): unknown {
@@ -53,7 +53,7 @@ export function decodeValue(type: ValueType, text: string | null): unknown {
   }
 }
 
-/** `1e+20` and `1e20` are one number; `NaN`, the infinities and minus zero are none that JSON has. */
+/** JSON has no `NaN`, infinities or minus zero: these stay text. */
 function floatOrText(text: string): number | string {
   const value = Number(text);
   return Number.isFinite(value) && !Object.is(value, -0) ? value : text;
@@ -72,10 +72,10 @@ function decodeDocument(kind: "json" | "jsonb", text: string): unknown {
   return survives ? value : { [verbatimMember]: text };
 }
 
-/** Whether JavaScript's value of a JSON text is the document that the text is. */
+/** Whether the parsed value is equal to the document in the text. */
 function isSameDocument(kind: "json" | "jsonb", text: string, value: unknown): boolean {
   const given = jsonTokens(text);
-  // A jsonb has no order of keys and none twice.
+  // In jsonb the order of keys does not count, and there are no duplicates.
   if (kind === "jsonb")
     return given.every((token) => !isNumber(token) || isSameNumber(token, String(Number(token))));
   const written = jsonTokens(JSON.stringify(value));
@@ -151,7 +151,7 @@ function verbatimText(value: unknown): string | undefined {
   return member === verbatimMember && typeof text === "string" ? text : undefined;
 }
 
-/** A value as the text Postgres reads, or what was expected instead of it. */
+/** A value as text for Postgres, or what was expected instead. */
 export type Encoded = { text: string | null } | { expected: string };
 
 export function encodeValue(type: ValueType, value: unknown): Encoded {

@@ -1,4 +1,4 @@
-/** One database as its world asks it: connections that come back, and what tables there are, known until they change. */
+/** The database of a world: connections that are restored after a loss, and a catalogue that is cached until definitions change. */
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { TwinHealth } from "@offhook/platform/twin/twin";
 import { WorldUnavailable } from "@offhook/platform/world/world";
@@ -9,68 +9,65 @@ import { everyTable, type Notice } from "./change-feed.ts";
 import { type Change, changesOf } from "./changes.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { refusalOf } from "./refusals.ts";
-import { holdSequences } from "./sequences.ts";
+import { lockSequences } from "./sequences.ts";
 import { ConnectionLost, explainLocks, isLockConflict, unavailableOr } from "./unavailable.ts";
 
-/** What a world has to know of the server its database is on. */
 export interface DatabaseServer {
-  /** Whether the administrator may watch definitions. */
+  /** Whether the administrator may create event triggers, and so watch definitions. */
   superuser: boolean;
-  /** Why the server does not run at the moment and what to do, where that is known. */
+  /** Why the server does not run and what to do, if that is known. */
   outage(): string | undefined;
 }
 
-/** A write under way. */
 export interface Transaction {
   client: pg.ClientBase;
   catalogue: Catalogue;
-  /** Makes the numbers that are taken from these sequences part of the transaction; answers whether they are. */
-  hold(sequences: readonly Sequence[]): Promise<boolean>;
+  /** Makes these sequences transactional (see `lockSequences`). @returns whether they are */
+  lockSequencesOf(sequences: readonly Sequence[]): Promise<boolean>;
 }
 
-/** What a world's database is replaced by. */
+/** A database that replaces the present one. */
 export interface Successor {
-  /** The tables it has. */
   catalogue: Catalogue;
   putInPlace(): Promise<void>;
 }
 
-/** Longest wait for a database that is asked whether it is there. */
+/** Longest wait of a health check. */
 const HEALTH_MS = 3_000;
 
 /**
- * Longest wait for a lock while sequences are held. Shorter than Postgres' `deadlock_timeout`, so that a transaction of the code
- * under test that waits for a sequence meanwhile, and holds that lock, is never the one that a deadlock ends.
+ * Longest wait for a lock while sequences are locked. Shorter than Postgres' `deadlock_timeout`: so in a deadlock with a transaction of
+ * the code under test, which waits for a sequence, that transaction is never the victim.
  */
-const HOLDING_LOCK_MS = 500;
+const SEQUENCE_LOCK_WAIT_MS = 500;
 
 export interface DatabaseOptions {
   /** Connection string of a role that may do anything in the database. */
   url: string;
   server: DatabaseServer;
   log: Logger;
-  /** Is told of each committed change, whoever made it. */
-  tell(change: Change): void;
+  /** Called for each committed change, of any client. */
+  announce(change: Change): void;
 }
 
 export class WorldDatabase {
   readonly #url: string;
   readonly #log: Logger;
-  /** Whether the database tells of changed definitions; if not, they are read anew each time. */
+  /** Whether the database notifies of changed definitions; if not, they are read each time. */
   readonly #watchesDefinitions: boolean;
   readonly #outage: () => string | undefined;
-  readonly #tell: (change: Change) => void;
+  readonly #announce: (change: Change) => void;
   #connection: Promise<Connection>;
   #catalogue: Promise<Catalogue> | undefined;
   readonly #running = new Set<Promise<unknown>>();
 
-  /** Connects, and watches from then on. */
-  constructor({ url, server: { superuser, outage }, log, tell }: DatabaseOptions) {
+  /** Connects, and starts to watch for changes. */
+  constructor({ url, server: { superuser, outage }, log, announce }: DatabaseOptions) {
     this.#url = url;
     this.#log = log;
     this.#watchesDefinitions = superuser;
     this.#outage = outage;
-    this.#tell = tell;
+    this.#announce = announce;
     this.#connection = this.#open();
   }
 
@@ -79,7 +76,7 @@ export class WorldDatabase {
     await this.#connection;
   }
 
-  /** Runs `work` on a connection; who watches has been told of all that was committed before. @throws WorldUnavailable */
+  /** Runs `work` on a connection, after watchers got all changes committed before. @throws WorldUnavailable */
   read<T>(work: (client: pg.ClientBase, catalogue: Catalogue) => Promise<T>): Promise<T> {
     return this.#use(async (connection) => {
       await connection.catchUp();
@@ -88,40 +85,40 @@ export class WorldDatabase {
   }
 
   /**
-   * Runs `work` in a transaction. The sequences it asks for are held, so that it leaves them as they were when it is refused.
-   * A transaction of the code under test that stays open after it has taken a number keeps them from being held. Such a
-   * write is done without: a number is lost then if it is refused for a reason that cannot be foreseen.
+   * Runs `work` in a transaction, with the sequences that it names locked, so that a refused write leaves them as they were. If an open
+   * transaction of the code under test has taken a number, the lock fails and the work runs again without it: a refusal that
+   * `predictProblems` cannot foresee then loses a number.
    */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#use(async (connection) => {
       await connection.catchUp();
       const answer = await connection.with(async (client) => {
         const catalogue = await this.#currentCatalogue(client);
-        let held = false;
+        let isLocked = false;
         try {
           return await inTransaction(client, () =>
             work({
               client,
               catalogue,
-              hold: async (sequences) => {
-                held = sequences.length > 0;
-                if (held) await client.query(`SET LOCAL lock_timeout = ${HOLDING_LOCK_MS}`);
-                await holdSequences(client, sequences);
+              lockSequencesOf: async (sequences) => {
+                isLocked = sequences.length > 0;
+                if (isLocked) await client.query(`SET LOCAL lock_timeout = ${SEQUENCE_LOCK_WAIT_MS}`);
+                await lockSequences(client, sequences);
                 return true;
               },
             }),
           );
         } catch (error) {
-          if (!held || !isLockConflict(error)) throw error;
+          if (!isLocked || !isLockConflict(error)) throw error;
         }
-        return inTransaction(client, () => work({ client, catalogue, hold: async () => false }));
+        return inTransaction(client, () => work({ client, catalogue, lockSequencesOf: async () => false }));
       });
       await connection.catchUp();
       return answer;
     });
   }
 
-  /** Remembers what is under way, so that the database is not replaced beneath it. */
+  /** Registers running work, which a replacement of the database waits for. */
   async #use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const running = this.#connected().then(work);
     this.#running.add(running);
@@ -129,14 +126,14 @@ export class WorldDatabase {
       return await running;
     } catch (error) {
       const reason = unavailableOr(refusalOf(error), this.#outage());
-      throw isLockConflict(error) ? await this.#withLocks(reason) : reason;
+      throw isLockConflict(error) ? await this.#withLockHolders(reason) : reason;
     } finally {
       this.#running.delete(running);
     }
   }
 
-  /** What a lock has kept from being done, with who holds it, when that is still to be seen. */
-  async #withLocks(reason: unknown): Promise<unknown> {
+  /** Adds the holders of the lock to an error, if they still hold it. */
+  async #withLockHolders(reason: unknown): Promise<unknown> {
     const connection = await this.#connected();
     const holders = await connection.with(explainLocks).catch(() => undefined);
     if (!holders || !(reason instanceof Error)) return reason;
@@ -144,19 +141,19 @@ export class WorldDatabase {
   }
 
   /**
-   * Lets go of the database while it is replaced; whoever asks the world something meanwhile waits.
-   * @throws what `putInPlace` throws; the world goes on with the database that is there
+   * Disconnects while the database is replaced; requests wait meanwhile.
+   * @throws what `putInPlace` throws; then the present database stays in use
    */
-  async whileReplaced({ catalogue, putInPlace }: Successor): Promise<void> {
+  async replaceDatabase({ catalogue, putInPlace }: Successor): Promise<void> {
     const before = this.#connection;
     const running = [...this.#running];
-    const letGo = (async () => {
+    const disconnecting = (async () => {
       await Promise.allSettled(running);
       await closeIfOpen(before);
     })();
-    const replacing = letGo.then(putInPlace);
+    const replacing = disconnecting.then(putInPlace);
     const opening = replacing.catch(() => {}).then(() => this.#open());
-    opening.catch(() => {}); // The next question to the world meets the error.
+    opening.catch(() => {}); // The next request gets the error.
     this.#connection = opening;
     await replacing;
     await (await opening).with(async (client) => {
@@ -164,19 +161,19 @@ export class WorldDatabase {
         unchanged ? catalogue : readCatalogue(client),
       );
       const { tables } = await this.#currentCatalogue(client);
-      for (const table of tables.keys()) this.#tell({ table, change: "reset" });
+      for (const table of tables.keys()) this.#announce({ table, change: "reset" });
     });
   }
 
-  /** Whether the database answers, found out by asking it. */
+  /** Queries the database to find out whether it answers. */
   async health(): Promise<TwinHealth> {
     const asking = new AbortController();
     const tooLate = pause(HEALTH_MS, undefined, { signal: asking.signal, ref: false }).then(() => {
       throw new ConnectionLost(`no answer in ${HEALTH_MS / 1000} seconds`);
     });
     const answer = this.#connected().then((connection) => connection.catchUp());
-    tooLate.catch(() => {}); // It is of no use any more when the answer has come.
-    answer.catch(() => {}); // Nor is the answer, when it comes too late.
+    tooLate.catch(() => {}); // Lost the race against the answer.
+    answer.catch(() => {}); // Lost the race against the timeout.
     try {
       await Promise.race([answer, tooLate]);
       return { status: "ok" };
@@ -188,8 +185,8 @@ export class WorldDatabase {
     }
   }
 
-  /** Resolves when what it is asked at the moment, and in the same turn, has its answer. */
-  async rest(): Promise<void> {
+  /** Resolves when the present requests, and those of the same turn of the event loop, are done. */
+  async settled(): Promise<void> {
     await nextTurn();
     await Promise.allSettled([...this.#running]);
   }
@@ -204,22 +201,22 @@ export class WorldDatabase {
     return openConnection(this.#url, this.#log, (notice) => this.#receive(notice));
   }
 
-  /** The connection, opened again when it could not be opened last time. */
+  /** The connection; reopened if the last attempt failed. */
   #connected(): Promise<Connection> {
     const last = this.#connection;
     return last.catch(() => {
       if (this.#connection === last) {
         this.#connection = this.#open().then((connection) => {
-          this.#tell({ table: everyTable, change: "reset" });
+          this.#announce({ table: everyTable, change: "reset" });
           return connection;
         });
-        this.#connection.catch(() => {}); // Whoever waits for it has the error.
+        this.#connection.catch(() => {}); // The callers get the error.
       }
       return this.#connection;
     });
   }
 
-  /** Whether its definitions are still those that the database was made with. */
+  /** Whether the definitions are still those of the start. */
   async isUnchanged(client: pg.ClientBase): Promise<boolean> {
     if (!this.#watchesDefinitions) return false;
     const { rows } = await client.query<{ is_called: boolean }>(
@@ -242,10 +239,10 @@ export class WorldDatabase {
   }
 
   #receive(notice: Notice): void {
-    // Notices were missed, that of a definition perhaps among them, when all of it may have changed.
+    // After missed notices, which may include one of a definition, everything may have changed.
     const mayBeDefinition = notice.change === "load" && notice.tables.includes(everyTable);
     if (notice.change === "definition" || mayBeDefinition) this.#catalogue = undefined;
-    for (const change of changesOf(notice)) this.#tell(change);
+    for (const change of changesOf(notice)) this.#announce(change);
   }
 }
 
