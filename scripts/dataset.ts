@@ -5,11 +5,17 @@ import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import { UsageError } from "@offhook/platform/server/command-line";
 import { onReaderGone } from "@offhook/platform/server/end-with-caller";
-import { type Answer, ask, RequestFailed } from "./dataset/ask.ts";
+import {
+  type Answer,
+  ask,
+  type DatasetAnswer,
+  type Refusal,
+  RequestFailed,
+  type ResetSandbox,
+} from "./dataset/ask.ts";
 import { type Command, type DatasetOptions, readOptions, USAGE } from "./dataset/options.ts";
-import { printDataset, printRefusal, printSandboxes } from "./dataset/print.ts";
-import { Progress } from "./dataset/progress.ts";
-import { terminalOf } from "./shared/terminal.ts";
+import { Progress, size } from "./dataset/progress.ts";
+import { type Terminal, terminalOf } from "./shared/terminal.ts";
 
 const ENVIRONMENT_FILE = ".env";
 const DONE = 0;
@@ -113,4 +119,42 @@ function whyUnreadable(error: unknown): string {
   const code = "code" in error ? error.code : undefined;
   if (code === "ENOENT") return `there is no such file, looked for from ${process.cwd()}`;
   return code === "EACCES" ? "it may not be read" : error.message;
+}
+
+function printDataset(dataset: DatasetAnswer, terminal: Terminal): void {
+  const { rows, columns, time_field, time_range, bytes, format, file_name, created_at } = dataset;
+  const { bold, dim, line } = terminal;
+  line(
+    `${bold(`${rows.toLocaleString("en")} rows`)} of ${file_name ?? "standard input"} (${format}, ${size(bytes)}, ${created_at})`,
+  );
+  if (time_field === null) line("no column says when an event happened");
+  else {
+    const range = time_range === null ? "" : `: ${time_range.from} to ${time_range.to}`;
+    line(`time is ${bold(time_field)}${range}`);
+  }
+  line();
+  const width = Math.min(40, Math.max(...columns.map(({ name }) => name.length)));
+  for (const { name, type, multi, note } of columns) {
+    const kind = multi ? `${type}, several values` : type;
+    line(`  ${name.padEnd(width)}  ${kind}${note === undefined ? "" : dim(`  ${note}`)}`);
+  }
+}
+
+function printSandboxes(sandboxes: readonly ResetSandbox[], terminal: Terminal): void {
+  const reset = sandboxes.filter(({ problem }) => problem === undefined).map(({ id }) => id);
+  if (reset.length > 0) terminal.line(terminal.good(`reset: ${reset.join(", ")}`));
+  for (const { id, problem } of sandboxes) {
+    if (problem !== undefined) terminal.line(terminal.bad(`${id} could not be reset: ${problem}`));
+  }
+}
+
+function printRefusal({ message, problems, total_problems }: Refusal, terminal: Terminal): void {
+  terminal.line(terminal.bad(message));
+  for (const { line, column, rule } of problems) {
+    const place = [line === undefined ? "" : `line ${line}`, column === undefined ? "" : `column ${column}`];
+    const where = place.filter((part) => part !== "").join(", ");
+    terminal.line(`  ${where === "" ? "" : `${terminal.bold(where)}  `}${rule}`);
+  }
+  const more = (total_problems ?? problems.length) - problems.length;
+  if (more > 0) terminal.line(`  and ${more} more`);
 }

@@ -18,6 +18,12 @@ export interface LaneLimits {
   highWaterBytes: number;
 }
 
+interface DroppedAudio {
+  bytes: number;
+  /** An episode lasts until the queue is empty. */
+  firstOfEpisode: boolean;
+}
+
 interface WaitingChunk {
   samples: Buffer;
   /** `stream` may be dropped or cleared; `owed` survives `clear` and is dropped last. */
@@ -32,15 +38,15 @@ interface WaitingChunk {
 export class AudioLane {
   readonly #aligner = new SampleAligner();
   readonly #limits: LaneLimits;
-  readonly #onDropped: (bytes: number, firstOfEpisode: boolean) => void;
+  readonly #onDropped: (drop: DroppedAudio) => void;
   #sink: AudioSink | undefined;
   #waiting: WaitingChunk[] = [];
   #waitingBytes = 0;
   #dropping = false;
   #droppedBytes = 0;
 
-  /** @param onDropped called for every drop; an episode lasts until the queue is empty */
-  constructor(limits: LaneLimits, onDropped: (bytes: number, firstOfEpisode: boolean) => void) {
+  /** @param onDropped called for every drop */
+  constructor(limits: LaneLimits, onDropped: (drop: DroppedAudio) => void) {
     this.#limits = limits;
     this.#onDropped = onDropped;
   }
@@ -137,7 +143,7 @@ export class AudioLane {
     this.#droppedBytes += dropped;
     const firstOfEpisode = !this.#dropping;
     this.#dropping = true;
-    this.#onDropped(dropped, firstOfEpisode);
+    this.#onDropped({ bytes: dropped, firstOfEpisode });
   }
 
   /** Drops the oldest audio of one kind. @returns the bytes it could not drop */

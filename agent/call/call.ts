@@ -127,7 +127,7 @@ export class Call {
   }
 
   #lane(direction: "to_runtime" | "to_caller", limits: typeof TO_CALLER_LIMITS): AudioLane {
-    return new AudioLane(limits, (bytes, firstOfEpisode) => {
+    return new AudioLane(limits, ({ bytes, firstOfEpisode }) => {
       this.#parts.metrics.dropped.add(bytes, { direction });
       if (firstOfEpisode)
         this.log.warn({ direction }, "a side does not take audio in time: the oldest is dropped");

@@ -41,7 +41,7 @@ test("what is owed arrives whole and in order, and all other audio arrives, is d
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       let droppedBytes = 0;
-      const lane = new AudioLane(LIMITS, (bytes) => {
+      const lane = new AudioLane(LIMITS, ({ bytes }) => {
         droppedBytes += bytes;
       });
       const sink = new SlowSink();

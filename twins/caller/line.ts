@@ -105,19 +105,19 @@ export class Line {
   #receive(data: RawData, isBinary: boolean): void {
     if (this.#violated) return;
     const bytes = bytesOf(data);
-    if (this.#framing === "binary") this.#receiveBinary(bytes, isBinary);
-    else this.#receiveJson(bytes, isBinary);
+    if (isBinary !== (this.#framing === "binary")) {
+      this.#rejectMessage(
+        isBinary
+          ? "a binary frame came where only JSON may"
+          : `a text frame came where only audio may: ${quote(bytes)}`,
+      );
+    } else if (isBinary) this.#listener.onAudio(bytes);
+    else this.#receiveEnvelope(bytes);
   }
 
-  #receiveBinary(bytes: Buffer, isBinary: boolean): void {
-    if (isBinary) this.#listener.onAudio(bytes);
-    else this.#rejectMessage(`a text frame came where only audio may: ${quote(bytes)}`);
-  }
-
-  #receiveJson(bytes: Buffer, isBinary: boolean): void {
-    const message = jsonMessageSchema.safeParse(isBinary ? undefined : parseJson(bytes));
-    if (isBinary) this.#rejectMessage("a binary frame came where only JSON may");
-    else if (!message.success) this.#rejectMessage(`a message is neither audio nor end: ${quote(bytes)}`);
+  #receiveEnvelope(bytes: Buffer): void {
+    const message = jsonMessageSchema.safeParse(parseJson(bytes));
+    if (!message.success) this.#rejectMessage(`a message is neither audio nor end: ${quote(bytes)}`);
     else if (message.data.type === "end") this.#listener.onEndRequest();
     else this.#listener.onAudio(Buffer.from(message.data.audio, "base64"));
   }

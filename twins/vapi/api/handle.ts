@@ -3,9 +3,10 @@
 import { readJson } from "@offhook/platform/base/json";
 import type { Operation, VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
 import type { z } from "zod";
+import type { VoiceWorld } from "../calls/call-store.ts";
 import type { VoiceRuntimeTwin } from "../twin.ts";
-import { authenticate } from "./authenticate.ts";
-import { failure, VendorFailure } from "./errors.ts";
+import { keyHash } from "../world.ts";
+import { failure, INVALID_KEY, NO_USER_AGENT, VendorFailure, vendorError } from "./errors.ts";
 import { check } from "./whitelist.ts";
 
 type Declaration = Operation<VoiceRuntimeTwin>;
@@ -18,6 +19,22 @@ export function authenticatedOperation(declaration: Declaration): Declaration {
       return authenticate(request, twin.world) ?? declaration.handle(request, twin);
     },
   });
+}
+
+/**
+ * Admits requests with a User-Agent and a bearer key that the world lists.
+ * @returns the refusal; `undefined` for a request that is admitted
+ */
+function authenticate(request: VendorRequest, world: VoiceWorld): VendorResponse | undefined {
+  if (!request.headers["user-agent"]) return NO_USER_AGENT;
+  const key = bearerKey(request.headers.authorization);
+  const known = key !== undefined && world.table("api_keys").find({ key_sha256: keyHash(key) }).length > 0;
+  return known ? undefined : vendorError(401, INVALID_KEY);
+}
+
+function bearerKey(header: string | undefined): string | undefined {
+  const [scheme, key, ...rest] = header?.trim().split(/\s+/) ?? [];
+  return scheme?.toLowerCase() === "bearer" && rest.length === 0 ? key : undefined;
 }
 
 /** An operation without a key, because its address is the secret. Answers a thrown `VendorFailure`. */

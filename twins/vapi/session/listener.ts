@@ -6,7 +6,6 @@ import { withDeadline } from "@offhook/platform/base/deadline";
 import type { Logger } from "pino";
 import { INTERNAL_RATE, PROVIDER_TIMEOUT_MS, type Recognition } from "../providers/provider.ts";
 import { TICK_SAMPLES } from "./media-clock.ts";
-import { TurnAudio } from "./turn-audio.ts";
 
 /** How long sound must last to count as speech, and silence to end it. */
 export const SPEECH_START_MS = 100;
@@ -15,6 +14,11 @@ export const SPEECH_END_MS = 400;
 /** Look-back buffer for speech detected late, in frames; and audio included from before the onset. */
 const LOOKBACK_FRAMES = 60;
 const LEAD_IN_MS = 200;
+
+/** A longer turn loses its beginning. */
+const MAX_TURN_SAMPLES = msToSamples(120_000, INTERNAL_RATE);
+/** Initial capacity; the buffer doubles when a turn is longer. */
+const ORDINARY_TURN_SAMPLES = msToSamples(4_000, INTERNAL_RATE);
 
 export type Edge = { type: "speech-started" | "speech-ended"; atMs: number };
 
@@ -145,6 +149,47 @@ export class Listener {
 
   #logFailure(error: unknown, signal: AbortSignal): void {
     if (!signal.aborted) this.#log.error({ err: error }, "speech recognition failed: nothing was heard");
+  }
+}
+
+/** The growing audio of one user turn, and the transcript of its beginning. */
+class TurnAudio {
+  #samples: Int16Array;
+  #length: number;
+  /** Samples dropped from the beginning. */
+  #dropped = 0;
+  /** Transcript of the audio up to `endSample`. */
+  known: { text: string; endSample: number } | undefined;
+
+  constructor(beginning: Int16Array) {
+    this.#samples = new Int16Array(Math.max(beginning.length, ORDINARY_TURN_SAMPLES));
+    this.#samples.set(beginning);
+    this.#length = beginning.length;
+  }
+
+  get endSample(): number {
+    return this.#dropped + this.#length;
+  }
+
+  append(frame: Int16Array): void {
+    if (this.#length + frame.length > MAX_TURN_SAMPLES) {
+      const half = this.#length >> 1;
+      this.#samples.copyWithin(0, half, this.#length);
+      this.#length -= half;
+      this.#dropped += half;
+    }
+    if (this.#length + frame.length > this.#samples.length) {
+      const larger = new Int16Array(Math.min(2 * this.#samples.length, MAX_TURN_SAMPLES));
+      larger.set(this.#samples.subarray(0, this.#length));
+      this.#samples = larger;
+    }
+    this.#samples.set(frame, this.#length);
+    this.#length += frame.length;
+  }
+
+  /** A copy of the audio from position `sample` on. */
+  since(sample: number): Int16Array {
+    return this.#samples.slice(Math.max(0, sample - this.#dropped), this.#length);
   }
 }
 
