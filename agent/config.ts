@@ -75,7 +75,7 @@ const environmentSchema = z.object({
     (text) => text === "*" || text === "null" || isOrigin(text),
     "must be origins as browsers send them, such as https://app.example.com or http://localhost:3000, separated by commas: without a path, the scheme's own port, or a * in them; or * alone",
   ).default([]),
-  /** Calls at once; one more gets 503. */
+  /** Maximum calls; further callers get 503. */
   MAX_CALLS: count.default(500),
   /** Longest call; above what the assistant allows the runtime (`maxDurationSeconds`), which ends it with its own reason. */
   MAX_CALL_MS: wholeNumber(1, 43_200_000).default(900_000),
@@ -87,11 +87,11 @@ const environmentSchema = z.object({
   CREATE_TIMEOUT_MS: milliseconds.default(30_000),
   /** Longest wait for the call socket to open. */
   DIAL_TIMEOUT_MS: milliseconds.default(10_000),
-  /** Longest run of a tool that names no limit of its own; keep it below the runtime's 20 s. */
+  /** Time limit of a tool that declares none; keep it below the runtime's 20 s. */
   TOOL_TIMEOUT_MS: milliseconds.default(15_000),
-  /** Events to the engine that may be under way at once; one more is lost. */
+  /** Maximum events to the engine in progress; further ones are lost. */
   MAX_EVENTS_IN_FLIGHT: count.default(256),
-  /** How long running calls may go on after SIGTERM. */
+  /** Time that running calls have to finish after SIGTERM. */
   DRAIN_TIMEOUT_MS: wholeNumber(0, 3_600_000).default(30_000),
   /**
    * How long `/readyz` answers 503 before the agent stops listening, even without a call: a load balancer has to see it.

@@ -11,7 +11,7 @@ export interface HttpServerLimits {
   requestTimeoutMs: number;
   /** Longest time in which neither side sends anything: a tool that runs, an answer that is not read. */
   idleTimeoutMs: number;
-  /** Connections at once; what is beyond is closed at once. */
+  /** Maximum connections; further ones are closed at once. */
   maxConnections: number;
 }
 
@@ -93,7 +93,7 @@ export class HttpServer {
     return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
   }
 
-  /** Listens no more, lets requests under way be answered within the time, and cuts what is left. */
+  /** Stops listening, waits for requests in progress up to the time limit, and closes the remaining connections. */
   async close(timeoutMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();

@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   });
   process.on("SIGTERM", receive);
   process.on("SIGINT", receive);
-  // Last: whoever reads this line may already send a signal.
+  // Last, because a reader of this line may send a signal at once.
   log.info({ url: agent.url, runtime: config.voiceApiUrl }, `agent listens on ${agent.url}`);
 }
 

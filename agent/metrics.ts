@@ -150,7 +150,7 @@ export class AgentMetrics {
   readonly tools = new DurationHistogram("offhook_tool_duration_seconds", "Tool calls, by tool and outcome.");
   readonly notEnded = new Counter(
     "offhook_calls_not_ended_total",
-    "Calls that may go on at the runtime because they could not be ended there, by reason.",
+    "Calls that may still be open at the runtime because they could not be ended there, by reason.",
   );
   readonly dropped = new Counter(
     "offhook_audio_dropped_bytes_total",

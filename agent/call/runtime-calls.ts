@@ -220,7 +220,7 @@ export class RuntimeCalls {
     this.#parts.metrics.notEnded.add(1, { reason });
     call.log.error(
       { runtimeCallId: call.id, reason: call.failure },
-      "a call could not be ended: it may go on at the runtime, and be billed; end it there by its id",
+      "a call could not be ended: it may still be open at the runtime, and be billed; end it there by its id",
     );
     call.over();
   }
@@ -229,7 +229,7 @@ export class RuntimeCalls {
     this.#parts.metrics.notEnded.add(1, { reason: "unknown_id" satisfies NotEnded });
     log.error(
       { reason },
-      "a call may have been created and its id did not come: it may go on at the runtime, and be billed; look for it there",
+      "a call may have been created, but its id did not arrive: it may be open at the runtime, and be billed; look for it there",
     );
   }
 

@@ -6,5 +6,5 @@ import { bytesOf } from "../pcm.ts";
 
 const TRAILING_SILENCE_MS = 1_700;
 
-/** 81,600 zero bytes, shared by all calls: nobody may write to it. */
+/** 81,600 zero bytes, shared by all calls: never write to it. */
 export const TRAILING_SILENCE = Buffer.alloc(bytesOf(TRAILING_SILENCE_MS));

@@ -10,7 +10,7 @@ declare module "localtunnel/lib/Tunnel.js" {
     port: number;
   }
 
-  /** What a server answers to who asks for a tunnel. */
+  /** A server's answer to a request for a tunnel. */
   interface Registration {
     id: string;
     port: number;

@@ -1,4 +1,4 @@
-/** Tunnels of the localtunnel service, or of a server of one's own. https://github.com/localtunnel/localtunnel */
+/** Tunnels of the localtunnel service, or of a self-hosted server. https://github.com/localtunnel/localtunnel */
 import type { Socket } from "node:net";
 import Client, { type Registration } from "localtunnel/lib/Tunnel.js";
 import fetch from "node-fetch";

@@ -164,7 +164,7 @@ function judgeToolCalls(expect: Expectations, call: ObservedCall, { failures, un
   const made = toolCalls.map(({ name }) => name).sort();
   if (told.join() !== made.join()) {
     failures.push(
-      `the engine should be told of each tool call: expected ${formatNames(made)}, found ${formatNames(told)}`,
+      `every tool call should be reported to the engine: expected ${formatNames(made)}, found ${formatNames(told)}`,
     );
   }
 }

@@ -194,7 +194,7 @@ test("unreached steps and missed interruptions fail any call that is expected to
 
 test("a tool call that was not reported to the engine is a failure", async () => {
   const { failures } = await judged({}, observe(report, runtime, []));
-  expect(failures).toEqual(["the engine should be told of each tool call: expected open, found none"]);
+  expect(failures).toEqual(["every tool call should be reported to the engine: expected open, found none"]);
 });
 
 test("a runtime that is not the twin provides no transcript: tool calls come from the engine, the rest is unchecked", async () => {

@@ -10,20 +10,20 @@ import fc from "fast-check";
 
 export const VAPI_KEY = "vapi-twin-key";
 const MOMENT = "2026-01-30T09:00:00.000Z";
-/** Of an assistant and a call that are there from the start: ids of others are the twin's to make. */
+/** Id of an assistant and a call that exist from the start; the twin generates all other ids. */
 const KNOWN_ID = "00000000-0000-4000-8000-000000000000";
 const made = { id: KNOWN_ID, org_id: "org", created_at: MOMENT, updated_at: MOMENT };
-/** Rows of the twin's world with that id; the call is over. */
+/** Rows with that id; the call has ended. */
 export const vapiRows = {
   assistants: [{ ...made, assistant: { name: "fuzzed" } }],
   calls: [{ ...made, status: "ended", audio_format: { format: "pcm_s16le", sampleRate: 24_000 } }],
 };
 
-/** One of the words that the vendor takes, and sometimes another. */
-const taken = (list: string) =>
+/** One of the words that the vendor accepts, and sometimes another. */
+const acceptedWords = (list: string) =>
   fc.oneof({ weight: 15, arbitrary: words(list) }, { weight: 1, arbitrary: words("x twilio constructor") });
-/** A choice of a provider and what it has to say with it. */
-function provided<T>(members: { [Name in keyof T]: fc.Arbitrary<T[Name]> }, more: fc.Arbitrary<object>) {
+/** A provider with its required members, and further ones. */
+function withProvider<T>(members: { [Name in keyof T]: fc.Arbitrary<T[Name]> }, more: fc.Arbitrary<object>) {
   return fc.tuple(fc.record(members), more).map(([must, may]) => ({ ...may, ...must }));
 }
 /** An object, and sometimes something else. */
@@ -35,28 +35,33 @@ const record = fc.oneof(
 const tool = fc.record({
   type: fc.constant("function"),
   function: anyOf({ name: words("a b_c"), description: phrase, parameters: record }),
-  // Nothing listens there, and no call is had: no socket is opened.
+  // Never requested: no call is connected.
   server: anyOf({
-    url: taken("http://127.0.0.1:9/tool"),
+    url: acceptedWords("http://127.0.0.1:9/tool"),
     timeoutSeconds: fc.constantFrom(1, 20, 20, 300, 0),
   }),
 });
 const assistant = anyOf({
   name: phrase,
   firstMessage: phrase,
-  firstMessageMode: taken("assistant-speaks-first assistant-waits-for-user"),
-  model: provided(
-    { provider: taken("openai"), model: taken("gpt-4o gpt-4o-mini") },
+  firstMessageMode: acceptedWords("assistant-speaks-first assistant-waits-for-user"),
+  model: withProvider(
+    { provider: acceptedWords("openai"), model: acceptedWords("gpt-4o gpt-4o-mini") },
     anyOf({
-      messages: fc.array(anyOf({ role: taken("system user assistant"), content: phrase }), { maxLength: 2 }),
+      messages: fc.array(anyOf({ role: acceptedWords("system user assistant"), content: phrase }), {
+        maxLength: 2,
+      }),
       tools: fc.array(tool, { maxLength: 2 }),
       temperature: fc.constantFrom(0, 0.5, 1, 2, 3),
     }),
   ),
-  voice: provided({ provider: taken("11labs"), voiceId: words("burt marissa x") }, fc.constant({})),
-  transcriber: provided(
-    { provider: taken("deepgram") },
-    anyOf({ model: words("nova-2 nova-3"), language: taken("en") }),
+  voice: withProvider(
+    { provider: acceptedWords("11labs"), voiceId: words("burt marissa x") },
+    fc.constant({}),
+  ),
+  transcriber: withProvider(
+    { provider: acceptedWords("deepgram") },
+    anyOf({ model: words("nova-2 nova-3"), language: acceptedWords("en") }),
   ),
   silenceTimeoutSeconds: fc.constantFrom(10, 30, 30, 3600, -1),
   metadata: record,
@@ -67,9 +72,9 @@ const anyCall = anyOf({
     {
       weight: 1,
       arbitrary: anyOf({
-        provider: taken("vapi.websocket"),
+        provider: acceptedWords("vapi.websocket"),
         audioFormat: anyOf({
-          format: taken("pcm_s16le mulaw"),
+          format: acceptedWords("pcm_s16le mulaw"),
           container: words("raw wav"),
           sampleRate: fc.constantFrom<unknown>(24_000, 8_000, 0, 1e9, "x"),
         }),
@@ -80,7 +85,7 @@ const anyCall = anyOf({
   assistantId: fc.oneof({ weight: 3, arbitrary: fc.constant(KNOWN_ID) }, { weight: 1, arbitrary: phrase }),
   name: phrase,
 });
-/** Most calls have an assistant, and what the vendor refuses is left away. */
+/** Most calls have an assistant and only valid members. */
 const call = fc.oneof(
   { weight: 4, arbitrary: fc.record({ transport: fc.constant({ provider: "vapi.websocket" }), assistant }) },
   { weight: 1, arbitrary: fc.constant({ transport: { provider: "vapi.websocket" }, assistantId: KNOWN_ID }) },
@@ -100,11 +105,11 @@ const parameters = {
     { weight: 1, arbitrary: fc.oneof(words("nope 00000000-0000-4000-8000-0000000000ff"), hostileString) },
   ),
 };
-/** Once it is removed, there is nothing to ask about. */
-const others = { id: fc.oneof(words("nope x"), hostileString) };
+/** DELETE uses unknown ids, because the known rows must stay. */
+const unknownIds = { id: fc.oneof(words("nope x"), hostileString) };
 const query = queryOf({
   limit: words("1 5 1000 1001 -1 x 1e2"),
-  createdAtGt: taken("2026-01-30T09:00:00Z 2026-11-01T00:00:00Z"),
+  createdAtGt: acceptedWords("2026-01-30T09:00:00Z 2026-11-01T00:00:00Z"),
 });
 
 export const vapiRequests = (operations: readonly ListedOperation[]) =>
@@ -123,7 +128,7 @@ function requestOf({ method, path }: ListedOperation): fc.Arbitrary<FuzzRequest>
         : call;
   return fc
     .record({
-      path: pathOf(path, method === "DELETE" ? others : parameters, parameters.id),
+      path: pathOf(path, method === "DELETE" ? unknownIds : parameters, parameters.id),
       query: method === "GET" ? query : fc.constant(""),
       body: method === "GET" ? fc.constant(undefined) : jsonText(body),
       key: fc.oneof({ weight: 30, arbitrary: fc.constant(VAPI_KEY) }, { weight: 1, arbitrary: words("x y") }),

@@ -1,6 +1,6 @@
 /**
- * A language of tones, so that a live call can be tested to the millisecond: a phrase is a tone of a known frequency,
- * recognised by counting its zero crossings; the assistant's voice is a tone as long as its text.
+ * A language of tones, to test live calls to the millisecond: a phrase is a tone of a known frequency, recognised by its
+ * zero crossings; the assistant's voice is a tone as long as its text.
  */
 import type { SpeechDetector, SpeechEdge } from "@offhook/audio/speech-detector";
 import { INTERNAL_RATE, type Recognition, type Synthesis } from "../providers/provider.ts";
@@ -29,7 +29,7 @@ export function tone(hz: number, durationMs: number, sampleRate: number): Int16A
   );
 }
 
-/** Loud is speech; hysteresis as in the real detector. */
+/** Classifies loud frames as speech, with the hysteresis of the real detector. */
 export function createLevelDetector(startMs: number, endMs: number): SpeechDetector {
   let rest = new Int16Array(0);
   let frames = 0;
@@ -69,13 +69,13 @@ export function createLevelDetector(startMs: number, endMs: number): SpeechDetec
   return detector;
 }
 
-/** Understands `PHRASES`, spoken one after the other; other tones are noise. */
+/** Recognises a sequence of `PHRASES`; other tones are noise. */
 export const toneRecognition: Recognition = {
   async transcribe(speech) {
-    return { text: understood(speech) };
+    return { text: recognisePhrases(speech) };
   },
   async partial(speech) {
-    const words = understood(speech)?.replace(/[.?]/g, "").split(" ");
+    const words = recognisePhrases(speech)?.replace(/[.?]/g, "").split(" ");
     return { text: words?.slice(0, Math.max(1, Math.ceil(speech.length / 4_000))).join(" ") ?? null };
   },
 };
@@ -86,7 +86,7 @@ export const toneSynthesis: Synthesis = {
   },
 };
 
-function understood(speech: Int16Array): string | null {
+function recognisePhrases(speech: Int16Array): string | null {
   const phrases = frequenciesIn(speech).flatMap((hz) => {
     const known = Object.keys(PHRASES)
       .map(Number)

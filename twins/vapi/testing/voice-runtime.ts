@@ -1,4 +1,4 @@
-/** The voice runtime twin behind a real gateway, with sessions a test plays itself. */
+/** The voice runtime twin behind a real gateway, with sessions that a test plays itself. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,7 +20,7 @@ import type {
 
 export const KEY = "vapi-twin-key";
 
-/** A live call as a test plays it: what the twin told the session, and what the session tells the twin. */
+/** A live call played by a test: what the twin passes to the session, and what the session reports. */
 export interface PlayedSession {
   plan: CallPlan;
   parts: SessionParts;
