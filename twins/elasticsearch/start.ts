@@ -27,7 +27,7 @@ export async function startSearchTwin(
   const datasetAliases = new Map<string, Aliases>();
   const templates = new Templates();
   const mappingOfNew = (name: string) => {
-    const made = templates.applied(name, {});
+    const made = templates.apply(name, {});
     return new OwnMapping(name, readDefinition(made, Math.floor(clock.now()), new Set()));
   };
   return {

@@ -90,13 +90,14 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   const search = await call.openSearch(twin);
   const context = narrow(search, scope);
   const indices = indexPredicate(scope.selection);
-  const most = call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);
+  const maxDocs =
+    call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);
   const compileFor = async (fields: FieldCatalog) => {
     const current = { ...context.query, ...twin.fieldViews.of(fields, scope.selection) };
     const compiled = await compileRequested(urlQuery, query, { ...context, query: current });
     return matchingDocuments(
       joined([compiled.predicate, ...(indices ? [indices] : [])], " AND "),
-      Math.min(most ?? MAX_DOCUMENTS + 1, MAX_DOCUMENTS + 1),
+      Math.min(maxDocs ?? MAX_DOCUMENTS + 1, MAX_DOCUMENTS + 1),
     );
   };
   const { fields } = search.query;
@@ -146,6 +147,6 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   };
 }
 
-function matchingDocuments(predicate: Sql, most: number): Sql {
-  return sql`SELECT _index, _id, _source FROM documents AS d WHERE ${predicate} ORDER BY _row LIMIT ${BigInt(most)}`;
+function matchingDocuments(predicate: Sql, limit: number): Sql {
+  return sql`SELECT _index, _id, _source FROM documents AS d WHERE ${predicate} ORDER BY _row LIMIT ${BigInt(limit)}`;
 }

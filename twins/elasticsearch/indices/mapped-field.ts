@@ -22,14 +22,14 @@ export class MappedField implements FieldMapping {
   constructor(node: FieldNode, normalize: Normalizer | undefined, nestedIn: string | undefined) {
     this.normalize = normalize;
     this.nestedIn = nestedIn;
-    const held = heldAs.get(node.type);
+    const columnType = columnTypes.get(node.type);
     this.node = node;
     const { index, doc_values } = node.parameters;
     this.hasDocValues = !isFalse(doc_values);
-    this.isSearchable = !isFalse(index) || (held !== "text" && this.hasDocValues);
+    this.isSearchable = !isFalse(index) || (columnType !== "text" && this.hasDocValues);
     this.type = node.type;
-    this.format = held === "date" ? formatOf(node) : undefined;
-    this.keywords = held === "text" ? wholeValues(node) : undefined;
+    this.format = columnType === "date" ? formatOf(node) : undefined;
+    this.keywords = columnType === "text" ? wholeValues(node) : undefined;
   }
 
   fraction(value: number): number {
@@ -67,7 +67,7 @@ function fieldOf(
   node: FieldNode,
   { index, normalizers, nested }: FieldPlace,
 ): NewField | undefined {
-  const type = heldAs.get(node.type);
+  const type = columnTypes.get(node.type);
   if (type === undefined) return undefined;
   const { normalizer } = node.parameters;
   const normalize = normalizer === undefined ? undefined : normalizers.get(String(normalizer));
@@ -83,7 +83,7 @@ function normalizerMissing(normalizer: string, name: string): VendorError {
 }
 
 /** Column types by mapped type; values of all other types are in the source alone. */
-const heldAs = new Map<string, FieldType>([
+const columnTypes = new Map<string, FieldType>([
   ["keyword", "keyword"],
   ["constant_keyword", "keyword"],
   ["wildcard", "keyword"],
@@ -106,7 +106,7 @@ const heldAs = new Map<string, FieldType>([
 
 /** Whether only the source holds values of the field's type. */
 export function isSourceOnly({ type }: FieldNode): boolean {
-  return !heldAs.has(type);
+  return !columnTypes.has(type);
 }
 
 /** Parameters that give a keyword beside a text a column of its own. */
@@ -117,7 +117,7 @@ function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [name, { type, parameters }] of fields) {
     const plain = ownParameters.every((parameter) => parameters[parameter] === undefined);
-    if (heldAs.get(type) === "keyword" && plain) found.set(name, ignoreAbove(parameters));
+    if (columnTypes.get(type) === "keyword" && plain) found.set(name, ignoreAbove(parameters));
   }
   return found;
 }

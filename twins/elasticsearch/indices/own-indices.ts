@@ -47,7 +47,7 @@ export async function createIndex(name: string, body: JsonObject, registry: Inde
   checkIndexName(name);
   if ((await aliasTargets(registry)).has(name)) throw invalidIndexName(name, "already exists as alias");
   const taken = new Set(await knownIndices(registry));
-  const made = registry.templates.applied(name, body);
+  const made = registry.templates.apply(name, body);
   const definition = readDefinition(made, Math.floor(registry.clock.now()), taken);
   const store = await registry.store();
   await store.exclusively(async (writer) => {

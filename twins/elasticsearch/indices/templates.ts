@@ -50,7 +50,7 @@ export class Templates {
     };
     this.#checkPriority(name, made);
     try {
-      readMapping(this.#composed(made).mappings);
+      readMapping(this.#compose(made).mappings);
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
       throw invalidComposition(name, error);
@@ -70,10 +70,10 @@ export class Templates {
   }
 
   /** The body of a create request, with the matching template's values where the request has none. */
-  applied(name: string, { mappings = {}, settings = {}, aliases = {}, ...others }: JsonObject): JsonObject {
-    const template = this.#matching(name);
+  apply(name: string, { mappings = {}, settings = {}, aliases = {}, ...others }: JsonObject): JsonObject {
+    const template = this.#findMatching(name);
     if (!template) return { mappings, settings, aliases, ...others };
-    const composed = this.#composed(template);
+    const composed = this.#compose(template);
     return {
       ...others,
       mappings: isObject(mappings) ? overlayMappings(composed.mappings, mappings) : mappings,
@@ -82,14 +82,14 @@ export class Templates {
     };
   }
 
-  #matching(name: string): JsonObject | undefined {
+  #findMatching(name: string): JsonObject | undefined {
     return [...this.index.values()]
       .filter(({ index_patterns }) => texts(index_patterns).some((pattern) => matchesPattern(name, pattern)))
       .sort((a, b) => priorityOf(b) - priorityOf(a))[0];
   }
 
   /** Merges the components in order, then the template's own part. */
-  #composed({ composed_of, template }: JsonObject): Required<Composed> {
+  #compose({ composed_of, template }: JsonObject): Required<Composed> {
     const parts = [
       ...texts(composed_of).map((component) => this.component.get(component)?.template),
       template,

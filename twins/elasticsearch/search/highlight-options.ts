@@ -76,7 +76,7 @@ function checkTags({ preTags, postTags }: Written, content: ContentParser): void
 }
 
 /** Ignores an option that changes how the vendor finds matches, but not which. */
-const passed = () => undefined;
+const ignoreOption = () => undefined;
 
 /** @param options where the values read go */
 function optionFields<Target>(options: (target: Target) => Written): Record<string, Field<Target>> {
@@ -100,7 +100,7 @@ function optionFields<Target>(options: (target: Target) => Written): Record<stri
         written.order = order.toLowerCase() === "score" ? "score" : "none";
       }),
     ),
-    highlight_filter: flagField(passed),
+    highlight_filter: flagField(ignoreOption),
     fragment_size: integerField(
       put((size, written) => {
         written.fragmentSize = size;
@@ -122,22 +122,22 @@ function optionFields<Target>(options: (target: Target) => Written): Record<stri
         `No enum constant org.elasticsearch.search.fetch.subphase.highlight.HighlightBuilder.BoundaryScannerType.${name.toUpperCase()}`,
       );
     }),
-    boundary_max_scan: integerField(passed),
-    boundary_chars: textField(passed),
-    boundary_scanner_locale: textField(passed),
+    boundary_max_scan: integerField(ignoreOption),
+    boundary_chars: textField(ignoreOption),
+    boundary_scanner_locale: textField(ignoreOption),
     type: textField(
       put((type, written) => {
         written.type = type;
       }),
     ),
-    fragmenter: textField(passed),
+    fragmenter: textField(ignoreOption),
     no_match_size: integerField(
       put((size, written) => {
         written.noMatchSize = size;
       }),
     ),
-    force_source: flagField(passed),
-    phrase_limit: integerField(passed),
+    force_source: flagField(ignoreOption),
+    phrase_limit: integerField(ignoreOption),
     max_analyzed_offset: integerField((offset) => {
       if (offset <= 0) throw illegalArgument("[max_analyzed_offset] must be a positive integer");
     }),
@@ -151,8 +151,8 @@ function optionFields<Target>(options: (target: Target) => Written): Record<stri
 }
 
 const fieldParser = new ObjectParser<Written>("highlight_field", {
-  fragment_offset: integerField(passed),
-  matched_fields: textsField(passed),
+  fragment_offset: integerField(ignoreOption),
+  matched_fields: textsField(ignoreOption),
   ...optionFields((written: Written) => written),
 });
 

@@ -90,7 +90,7 @@ export async function hitsOfPage(
         ...(Object.keys(fields).length > 0 ? { fields } : {}),
         ...(ignoredValues.length > 0 ? { ignored_field_values: Object.fromEntries(ignoredValues) } : {}),
         ...(request.highlight && Object.keys(highlighted).length > 0 ? { highlight: highlighted } : {}),
-        ...(plan.sorted ? { sort: hit.sort } : {}),
+        ...(plan.showsSort ? { sort: hit.sort } : {}),
         ...(matched.length > 0 ? { matched_queries: matched } : {}),
         ...(explained ? { _explanation: explained[number] } : {}),
       },

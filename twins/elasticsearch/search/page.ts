@@ -71,7 +71,7 @@ function readAfter(
   { keys, index }: SearchPlan,
   pit: SearchRequest["pit"],
 ): SqlValue[] {
-  const expected = keys.filter(({ answered }) => answered).length;
+  const expected = keys.filter(({ isShown }) => isShown).length;
   // The tiebreaker of a point in time is optional.
   const known = values.length === expected || (pit !== undefined && values.length === expected - 1);
   if (!known) {
@@ -123,11 +123,11 @@ function readPage(rows: readonly ResultValue[][], plan: SearchPlan, request: Sea
         row: BigInt(Number(row[ROW])),
         score: typeof row[SCORE] === "number" ? row[SCORE] : undefined,
         group: row[GROUP] ?? null,
-        sort: plan.keys.flatMap((key, index) => (key.answered ? [key.show(values[index] ?? null)] : [])),
+        sort: plan.keys.flatMap((key, index) => (key.isShown ? [key.show(values[index] ?? null)] : [])),
         keyValues: values.map((value) => (Array.isArray(value) ? null : value)),
       };
     });
-  const byScore = !plan.sorted || request.trackScores;
+  const byScore = !plan.showsSort || request.trackScores;
   return {
     total: Number(first[TOTAL] ?? 0),
     maxScore: byScore && typeof maxScore === "number" ? maxScore : undefined,

@@ -101,12 +101,12 @@ export function passagesOf(texts: readonly MatchedText[], options: PassageOption
     base += one.text.length + 1;
     return passages.map((passage) => ({ passage, score: scoreOf(passage, here, length) }));
   });
-  const most = numberOfFragments === 0 ? scored.length : numberOfFragments;
+  const maxPassages = numberOfFragments === 0 ? scored.length : numberOfFragments;
   // Ties go to the later passage.
   const best = scored
     .map((one, number) => ({ ...one, number }))
     .sort((a, b) => b.score - a.score || b.number - a.number)
-    .slice(0, most)
+    .slice(0, maxPassages)
     .sort((a, b) => (order === "score" ? b.score - a.score : 0) || a.number - b.number);
   return best.map(({ passage }) => passage);
 }
@@ -158,15 +158,15 @@ const segmenters = {
 class BoundedSentences {
   readonly #sentences: Boundaries;
   readonly #words: Boundaries;
-  readonly #most: number;
+  readonly #fragmentSize: number;
   /** The sentences of the last lookup. */
   #window = { start: -1, end: -1 };
   #end = -1;
 
-  constructor(text: string, most: number) {
+  constructor(text: string, fragmentSize: number) {
     this.#sentences = new Boundaries(text, segmenters.sentence);
     this.#words = new Boundaries(text, segmenters.word);
-    this.#most = most;
+    this.#fragmentSize = fragmentSize;
   }
 
   around(offset: number): { start: number; end: number } {
@@ -177,16 +177,17 @@ class BoundedSentences {
     } else {
       start = this.#sentences.before(offset);
       this.#end = this.#sentences.behind(offset - 1);
-      while (this.#most > 0 && this.#end - start < this.#most) {
+      while (this.#fragmentSize > 0 && this.#end - start < this.#fragmentSize) {
         const next = this.#sentences.behind(this.#end);
-        if (next === this.#end || next - start > this.#most) break;
+        if (next === this.#end || next - start > this.#fragmentSize) break;
         this.#end = next;
       }
       this.#window = { start, end: this.#end };
     }
-    if (this.#most > 0 && this.#end - start > this.#most) {
-      if (offset - this.#most > start) start = Math.max(start, this.#words.before(offset - this.#most));
-      const remaining = Math.max(0, this.#most - (offset - start));
+    if (this.#fragmentSize > 0 && this.#end - start > this.#fragmentSize) {
+      if (offset - this.#fragmentSize > start)
+        start = Math.max(start, this.#words.before(offset - this.#fragmentSize));
+      const remaining = Math.max(0, this.#fragmentSize - (offset - start));
       if (offset + remaining < this.#window.end) {
         this.#end = Math.min(this.#window.end, this.#words.behind(offset + remaining));
       }

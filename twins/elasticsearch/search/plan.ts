@@ -19,7 +19,7 @@ export interface SearchPlan {
   scopeFilters: Sql[];
   scores: boolean;
   /** Whether hits show their sort values. */
-  sorted: boolean;
+  showsSort: boolean;
   collapse: CollapseColumn | undefined;
   index: string;
 }
@@ -32,9 +32,9 @@ export async function planSearch(
 ): Promise<SearchPlan> {
   const { index } = context.query;
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : [...request.sort];
-  if (isScrolled) sorts.push({ kind: "document", order: "asc", answered: false });
+  if (isScrolled) sorts.push({ kind: "document", order: "asc", isShown: false });
   else if (request.pit && !sorts.some(({ kind }) => kind === "document")) {
-    sorts.push({ kind: "document", order: "asc", answered: request.sort.length > 0 });
+    sorts.push({ kind: "document", order: "asc", isShown: request.sort.length > 0 });
   }
   const byScore = sorts.some(({ kind }) => kind === "score");
   const scores = byScore || request.trackScores || request.minScore !== undefined;
@@ -58,7 +58,7 @@ export async function planSearch(
     scopeFilters,
     filters: postFilter ? [...scopeFilters, postFilter.predicate] : scopeFilters,
     scores,
-    sorted: isSorted(request.sort),
+    showsSort: isSorted(request.sort),
     collapse,
     index,
   };

@@ -22,7 +22,7 @@ export interface SearchResult {
   index: string;
   total: number;
   /** Whether the count stopped before the last hit. */
-  more: boolean;
+  hasMore: boolean;
   maxScore: number | undefined;
   hits: object[];
   /** Sort values of the last hit, where the next page starts. */
@@ -72,7 +72,7 @@ async function attemptSearch(
   if (request.size > 0) await checkSingleValued(request, plan, context);
   const found = await findPage(request, plan, context, paging?.after);
   const hits = found.page.length === 0 ? [] : await hitsOfPage(found.page, request, plan, context);
-  const { total, more } = capTotal(found.total, request.countUpTo);
+  const { total, hasMore } = capTotal(found.total, request.countUpTo);
   return {
     tookMs: Math.round(performance.now() - startedAt),
     timedOut: found.timedOut,
@@ -81,7 +81,7 @@ async function attemptSearch(
     failures: (plan.query.failures ?? []).flatMap(({ names, error }) => shardFailures(names, error)),
     index,
     total,
-    more,
+    hasMore,
     maxScore: found.maxScore,
     hits,
     last: found.page.at(-1)?.keyValues,
@@ -105,7 +105,7 @@ const nothingFound = {
   shards: 0,
   failures: [],
   total: 0,
-  more: false,
+  hasMore: false,
   maxScore: undefined,
   hits: [],
   last: undefined,
@@ -138,8 +138,8 @@ export async function countHits(
   return (await runSearch(counting, scope, context)).total;
 }
 
-function capTotal(total: number, countUpTo: number): { total: number; more: boolean } {
+function capTotal(total: number, countUpTo: number): { total: number; hasMore: boolean } {
   // With `track_total_hits: 0` nothing is counted, so there may be more.
   const isOpen = total > countUpTo || countUpTo === 0;
-  return isOpen ? { total: countUpTo, more: true } : { total, more: false };
+  return isOpen ? { total: countUpTo, hasMore: true } : { total, hasMore: false };
 }

@@ -5,8 +5,8 @@ import { NOT_COUNTED, type SearchRequest } from "./request.ts";
 import type { SearchResult } from "./run.ts";
 
 export function searchBody(result: SearchResult, request: SearchRequest, { totalAsNumber = false } = {}) {
-  const { total, more } = result;
-  const counted = { value: total, relation: more ? "gte" : "eq" };
+  const { total, hasMore } = result;
+  const counted = { value: total, relation: hasMore ? "gte" : "eq" };
   return {
     took: result.tookMs,
     timed_out: result.timedOut,

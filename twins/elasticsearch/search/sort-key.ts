@@ -26,7 +26,7 @@ export interface SortKey {
   order: Order;
   nullsFirst: boolean;
   /** Whether a hit's `sort` shows it. */
-  answered: boolean;
+  isShown: boolean;
   show(value: ResultValue): unknown;
   /** A value of `search_after`, ready to compare. @throws VendorError */
   read(value: Json): SqlValue;
@@ -45,7 +45,7 @@ export function sortKey(sort: Sort, context: QueryContext, index: string): SortK
     return {
       ...plain,
       value: raw("s.score"),
-      answered: true,
+      isShown: true,
       show: (value) => new Float(Number(value)),
       read: (value) => Math.fround(parseDouble(value, (text) => unreadableAfter(text, NO_FIELD, index))),
     };
@@ -54,8 +54,8 @@ export function sortKey(sort: Sort, context: QueryContext, index: string): SortK
     return {
       ...plain,
       value: raw("d._row"),
-      answered: sort.answered,
-      show: same,
+      isShown: sort.isShown,
+      show: identity,
       read: (json) => readLong(json, NO_FIELD, index),
     };
   }
@@ -155,8 +155,8 @@ function textKey(sort: FieldSort, value: Sql): SortKey {
     value: given ? sql`coalesce(${value}, ${textOf(missing)})` : value,
     order,
     nullsFirst: missing === "_first",
-    answered: true,
-    show: same,
+    isShown: true,
+    show: identity,
     read: (json) => (json === null ? null : textOf(json)),
   };
 }
@@ -202,8 +202,8 @@ function longKey(sort: FieldSort, value: Sql, index: string): SortKey {
     value: sql`coalesce(${value}, ${sentinel})`,
     order,
     nullsFirst: false,
-    answered: true,
-    show: same,
+    isShown: true,
+    show: identity,
     read: (json) => readLong(json, field, index),
   };
 }
@@ -230,7 +230,7 @@ function doubleKey(sort: FieldSort, value: Sql, held: Pick<Field, "mapping">, in
     value: sql`coalesce(${value}, ${sentinel})`,
     order,
     nullsFirst: false,
-    answered: true,
+    isShown: true,
     show: (shown) => decimalOf(held, Number(shown)),
     read: (json) => parseDouble(json, (text) => unreadableAfter(text, field, index)),
   };
@@ -292,7 +292,7 @@ function unmappedKey(sort: FieldSort, context: QueryContext, index: string): Sor
   return textKey(sort, raw("CAST(NULL AS VARCHAR)"));
 }
 
-function same(value: ResultValue): unknown {
+function identity(value: ResultValue): unknown {
   return value;
 }
 

@@ -28,7 +28,7 @@ export type Sort =
   | FieldSort
   | { kind: "score"; order: Order }
   /** Order of writing. */
-  | { kind: "document"; order: Order; answered: boolean };
+  | { kind: "document"; order: Order; isShown: boolean };
 
 /** Whether hits show sort values: the default order, best score first, shows none. */
 export function isSorted([first, ...others]: readonly Sort[]): boolean {
@@ -90,7 +90,7 @@ export function readSortParameter(list: readonly string[]): Sort[] {
 export function sortBy(name: string, order?: Order): Sort {
   if (name === "_score") return { kind: "score", order: order ?? "desc" };
   if (name === "_doc" || name === "_shard_doc") {
-    return { kind: "document", order: order ?? "asc", answered: true };
+    return { kind: "document", order: order ?? "asc", isShown: true };
   }
   return fieldSort(name, order ?? "asc");
 }

@@ -81,8 +81,8 @@ function hitsOf(question: PageQuestion): Sql {
   const where = conditions.length === 0 ? sql`` : sql` WHERE ${joined(conditions, " AND ")}`;
   const group = collapseBy ? sql`, ${collapseBy} AS group_value` : sql`, NULL AS group_value`;
   const selected = joined([sql`${source.row} AS _row, ${score} AS score${group}`, ...columns], ", ");
-  const enough = hitLimit(question, conditions);
-  const limit = enough === undefined ? sql`` : sql` LIMIT ${integer(enough)}`;
+  const maxHits = hitLimit(question, conditions);
+  const limit = maxHits === undefined ? sql`` : sql` LIMIT ${integer(maxHits)}`;
   const end = terminateAfter > 0 ? sql` ORDER BY d._row LIMIT ${integer(terminateAfter)}` : limit;
   return sql`SELECT _row, score, group_value${keysOf(keys)} FROM
     (SELECT ${selected} FROM ${source.from}${where}${end})`;

@@ -32,16 +32,16 @@ export function readHitsRequest(
 export function planHits(request: SearchRequest, search: SearchPlan, context: SearchContext): HitsPlan {
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : request.sort;
   const keys = sorts.map((sort) => sortKey(sort, context.query, search.index));
-  const sorted = isSorted(sorts);
+  const showsSort = isSorted(sorts);
   // Hits sorted by something else show no score.
-  const scores = !sorted || request.trackScores;
+  const scores = !showsSort || request.trackScores;
   const needed = scores || sorts.some(({ kind }) => kind === "score");
   const score = needed ? scoreOf(search) : raw("CAST(NULL AS DOUBLE)");
   const plan: SearchPlan = {
     ...search,
     keys,
     scores,
-    sorted,
+    showsSort,
   };
   const value = (key: SortKey) => (key.value.text === "s.score" ? score : key.value);
   return {
@@ -95,7 +95,7 @@ async function readRows(
     row: BigInt(Number(row)),
     score: typeof ofRow === "number" ? ofRow : undefined,
     group: null,
-    sort: keys.flatMap((key, index) => (key.answered ? [key.show(found[index] ?? null)] : [])),
+    sort: keys.flatMap((key, index) => (key.isShown ? [key.show(found[index] ?? null)] : [])),
     keyValues: [],
   }));
 }

@@ -150,8 +150,8 @@ function fits(
 function checkArity(node: CallNode, { name, parameters }: FunctionDeclaration): void {
   const count = node.args.length;
   const least = parameters.filter(({ optional }) => !optional).length;
-  const most = parameters.at(-1)?.rest ? Number.POSITIVE_INFINITY : parameters.length;
-  if (count < least || count > most || (node.star && name !== "count"))
+  const maxCount = parameters.at(-1)?.rest ? Number.POSITIVE_INFINITY : parameters.length;
+  if (count < least || count > maxCount || (node.star && name !== "count"))
     throw parsingError(node.at, `error building [${node.name}]: ${arity(parameters)}`);
 }
 
@@ -159,12 +159,12 @@ const counts = ["no", "one", "two", "three", "four", "five"];
 
 function arity(parameters: readonly Parameter[]): string {
   const least = parameters.filter(({ optional }) => !optional).length;
-  const most = parameters.length;
+  const maxCount = parameters.length;
   const plural = (count: number) => (count === 1 ? "argument" : "arguments");
   if (parameters.at(-1)?.rest) return `expects at least ${counts[least]} ${plural(least)}`;
-  if (least === 0 && most === 0) return "expects no arguments";
-  if (least === most) return `expects exactly ${counts[least]} ${plural(least)}`;
-  return most - least === 1
-    ? `expects ${counts[least]} or ${counts[most]} arguments`
-    : `expects minimum ${counts[least]}, maximum ${counts[most]} arguments`;
+  if (least === 0 && maxCount === 0) return "expects no arguments";
+  if (least === maxCount) return `expects exactly ${counts[least]} ${plural(least)}`;
+  return maxCount - least === 1
+    ? `expects ${counts[least]} or ${counts[maxCount]} arguments`
+    : `expects minimum ${counts[least]}, maximum ${counts[maxCount]} arguments`;
 }

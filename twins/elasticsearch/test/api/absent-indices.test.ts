@@ -32,7 +32,7 @@ describe("writes by query in specification", () => {
     expect((await sandbox.raw("GET", "/never-made/_count")).body.count).toBe(2);
   });
 
-  test("of several names touch those that are there, and of all names everything", async () => {
+  test("of several names change the existing ones, and of all names everything", async () => {
     const one = await sandbox.raw("POST", "/never-made,audit/_delete_by_query", { query });
     expect(one.body).toMatchObject({ total: 1, deleted: 1 });
     await sandbox.raw("PUT", "/audit/_doc/1", { level: "info" });
@@ -58,7 +58,7 @@ describe("the health of indices", () => {
     expect(await health(vendor, path)).toEqual({ ...green, shards });
   });
 
-  test("is red and timed out where one is not there, and in specification always green", async () => {
+  test("is red and timed out where one is missing, and in specification always green", async () => {
     const red = { status: 408, health: "red", timed_out: true };
     expect(await health(vendor, "/never-made")).toEqual({ ...red, shards: 0 });
     expect(await health(vendor, "/logs,never-made")).toEqual({ ...red, shards: 1 });
@@ -77,7 +77,7 @@ describe("the health of indices", () => {
   });
 });
 
-test("an id that several indices have is removed from the one that is named", async () => {
+test("an id in several indices is removed from the named one", async () => {
   const left = async () =>
     (await vendor.raw("GET", "/first,second/_search?ignore_unavailable=true")).body.hits.hits.map(
       ({ _index }: { _index: string }) => _index,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-test("a statement whose column has changed since it was compiled is compiled anew", async () => {
+test("a statement is recompiled when its column has changed", async () => {
   const store = await openLogStore();
   try {
     const write = (tags: unknown) => store.write([{ index: "logs", source: JSON.stringify({ tags }) }]);
@@ -31,7 +31,7 @@ test("a statement whose column has changed since it was compiled is compiled ane
   }
 });
 
-test("what fails in the moment between the change of the database and that of the fields waits for it", async () => {
+test("a failure between the change of the database and that of the catalog waits for the catalog", async () => {
   const store = await openLogStore();
   try {
     const write = (tags: unknown) => store.write([{ index: "logs", source: JSON.stringify({ tags }) }]);
@@ -54,7 +54,7 @@ test("what fails in the moment between the change of the database and that of th
   }
 });
 
-test("what fails while the fields stay is not tried again", async () => {
+test("a failure without a change of fields is not retried", async () => {
   const store = await openLogStore();
   try {
     let attempts = 0;

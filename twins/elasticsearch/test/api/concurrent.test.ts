@@ -31,7 +31,7 @@ test.each(["", "?retry_on_conflict=3"])("updates at once are all merged%s", asyn
   expect(Object.keys(_source)).toHaveLength(1 + AT_ONCE);
 });
 
-test("of updates under one sequence number one is made, and the others are conflicts", async () => {
+test("of updates under one sequence number one succeeds, and the others are conflicts", async () => {
   const { _seq_no } = await stored();
   const answers = await many((number) => update(number, `?if_seq_no=${_seq_no}&if_primary_term=1`));
   const conflicts = answers.filter(({ status }) => status === 409);
@@ -45,7 +45,7 @@ test("of updates under one sequence number one is made, and the others are confl
   expect((await stored())._version).toBe(2);
 });
 
-test("of creations of one document one is made, in bulk requests too", async () => {
+test("of creations of one document one succeeds, in bulk requests, too", async () => {
   const create = { create: { _index: "logs", _id: "new" } };
   const body = (number: number) => `${JSON.stringify(create)}\n${JSON.stringify({ number })}\n`;
   const headers = { "content-type": "application/x-ndjson" };
@@ -54,7 +54,7 @@ test("of creations of one document one is made, in bulk requests too", async () 
   expect(statuses).toEqual([201, ...Array.from({ length: AT_ONCE - 1 }, () => 409)]);
 });
 
-test("updates, changes by query and the control plane lose nothing of one another", async () => {
+test("updates, changes by query and the control plane overwrite nothing of one another", async () => {
   const patched = (number: number) =>
     sandbox.control("PATCH", "/data", {
       entity_type: "events",

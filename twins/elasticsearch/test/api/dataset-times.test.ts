@@ -71,7 +71,7 @@ test.each([
   expect(await instants()).toEqual({ ...expected, after: later });
 });
 
-test("the vendor's own forms are read as well, and what is none is refused", async () => {
+test("the vendor's own forms are read, too, and all others refused", async () => {
   await upload("timestamp,m\n1772445600,a\n");
   await sandbox.raw("PUT", "/logs/_doc/iso", { timestamp: FIRST });
   await sandbox.raw("PUT", "/logs/_doc/millis", { timestamp: 1772445600000 });
@@ -105,7 +105,7 @@ test.each([
   },
 );
 
-test("an event without a time keeps its dash, also when it is written again", async () => {
+test("an event without a time keeps its dash, even when rewritten", async () => {
   await upload(`timestamp,m\n${FIRST},a\n-,b\n`);
   expect((await sandbox.raw("POST", "/logs/_update/row-1", { doc: { m: "c" } })).status).toBe(200);
   expect(await instants()).toEqual({ "row-0": FIRST, "row-1": "none" });

@@ -79,7 +79,7 @@ describe("one document", () => {
     });
   });
 
-  test("takes versions that are kept elsewhere, and refuses older ones", async () => {
+  test("accepts external versions, and refuses older ones", async () => {
     const put = (version: number) =>
       vendor.client.index({ index: "logs", id: "1", document: {}, version, version_type: "external" });
     expect(await put(7)).toMatchObject({ _version: 7 });

@@ -207,7 +207,7 @@ describe("a value of another kind is refused in the vendor's words", () => {
     expect(answer).toMatchObject({ status: 400, body: { error } });
   });
 
-  test("a header of _msearch makes a text of any value, as Java prints it", async () => {
+  test("a header of _msearch stringifies any value as Java does", async () => {
     const headers = [
       { index: object },
       { index: ["logs", object] },

@@ -35,7 +35,7 @@ describe("forms", () => {
     expect(yaml.text).toMatch(/^---\ncount: 1\n/);
   });
 
-  test("a version that is not served is a 400, and a form that is not read a 406", async () => {
+  test("an unsupported version is a 400, and an unreadable form a 406", async () => {
     const other = await get("/", { accept: "application/vnd.elasticsearch+json; compatible-with=9" });
     expect(other).toMatchObject({
       status: 400,
@@ -64,7 +64,7 @@ describe("forms", () => {
 });
 
 describe("errors", () => {
-  test("a parameter that no route has is named, with what may have been meant", async () => {
+  test("an unknown parameter is named, with a suggestion", async () => {
     expect((await get("/logs/_search?sizze=1&zzz=2")).body).toEqual({
       error: {
         root_cause: [expect.objectContaining({ type: "illegal_argument_exception" })],
@@ -80,7 +80,7 @@ describe("errors", () => {
     });
   });
 
-  test("a method that is not served is a 405 that says which are, and no route at all a 400", async () => {
+  test("an unsupported method is a 405 that lists the others, and an unknown route a 400", async () => {
     const wrong = await sandbox.raw("PUT", "/_search");
     expect(wrong.status).toBe(405);
     expect(wrong.headers.get("allow")).toBe("POST,GET");
@@ -94,7 +94,7 @@ describe("errors", () => {
     });
   });
 
-  test("broken JSON says where", async () => {
+  test("broken JSON is located", async () => {
     const ask = async (text: string) => (await sandbox.raw("POST", "/_search", text)).body.error;
     expect(await ask('{"size": 1,\n x}')).toMatchObject({
       type: "x_content_parse_exception",
@@ -116,7 +116,7 @@ describe("errors", () => {
     });
   });
 
-  test("what is not served is refused by name", async () => {
+  test("unserved members are refused by name", async () => {
     for (const name of ["knn", "rescore", "suggest", "script_fields", "runtime_mappings"]) {
       const answer = await sandbox.raw("POST", "/_search", { [name]: { some: "thing" } });
       expect(answer).toMatchObject({
@@ -187,7 +187,7 @@ describe("cat", () => {
   });
 });
 
-describe("clients around a search find what they ask for", () => {
+describe("clients find what they need around a search", () => {
   test("cluster, nodes and indices", async () => {
     const { client } = sandbox;
     expect(await client.cluster.health()).toMatchObject({ status: "green", number_of_nodes: 1 });

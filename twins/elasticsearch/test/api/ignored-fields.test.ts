@@ -24,12 +24,12 @@ const search = async (body: object) => {
   return answer.hits.hits;
 };
 
-it("names the fields that have left a value out, in the order of their names", async () => {
+it("names the fields that ignored a value, in alphabetical order", async () => {
   const ignored = (await search({})).map((hit: { _ignored?: string[] }) => hit._ignored);
   expect(ignored).toEqual([undefined, ["k", "k.s", "o.q.keyword", "t.raw"]]);
 });
 
-it("shows the values of `fields` that are held, and those that are not beside them", async () => {
+it("shows indexed values in `fields`, and ignored ones beside them", async () => {
   const [, hit] = await search({ fields: ["k*", "t.raw"], _source: false });
   expect(hit.fields).toEqual({ k: ["ab", "abc"], "k.s": ["ab"] });
   expect(hit.ignored_field_values).toEqual({
@@ -45,7 +45,7 @@ it("has no such member among the values of `docvalue_fields`", async () => {
   expect(hit).not.toHaveProperty("ignored_field_values");
 });
 
-it("is told of the hits of a bucket too", async () => {
+it("appears in the hits of a bucket, too", async () => {
   const { body } = await sandbox.raw("POST", "/own/_search", {
     size: 0,
     aggs: { best: { top_hits: { _source: false, sort: ["o.q.keyword"] } } },

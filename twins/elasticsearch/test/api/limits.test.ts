@@ -33,7 +33,7 @@ function ask(query: string, signal: AbortSignal): Promise<Response> {
 }
 
 describe("a query that takes long", () => {
-  test("is refused with the vendor's 429 when too many wait, and ends with the client that asked", async () => {
+  test("is refused with the vendor's 429 when too many wait, and ends when its client leaves", async () => {
     const leaving = new AbortController();
     const refused: Promise<Response>[] = [];
     // Two running and 256 waiting queries are the maximum.
@@ -63,7 +63,7 @@ describe("a query that takes long", () => {
     await vi.waitFor(counted, { timeout: 15_000 });
   });
 
-  test("that its deadline has ended is the vendor's 504", async () => {
+  test("a query at its deadline is the vendor's 504", async () => {
     const store = await openLogStore();
     const slow = raw("SELECT sum(hash(a.i + b.i)) FROM range(1000000) a(i), range(1000000) b(i)");
     const ended = await store.query(slow, { deadlineMs: 20 }).catch((error: unknown) => error);
@@ -83,7 +83,7 @@ describe("a query that takes long", () => {
 describe("a body of more than 100 MB is the vendor's 413, which has no body", () => {
   const MAX_BYTES = 100 * 1024 * 1024;
 
-  test("when it says so in advance", async () => {
+  test("when its header says so in advance", async () => {
     const { host, pathname } = new URL(sandbox.url);
     const head = `POST ${pathname}/_bulk HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/x-ndjson\r\n`;
     const answer = await sendRaw(sandbox.url, `${head}content-length: ${MAX_BYTES + 1}\r\n\r\n`);
@@ -102,7 +102,7 @@ describe("versions of the API", () => {
   const search = (accept: number, content: number) =>
     sandbox.raw("POST", "/_search", {}, { accept: media(accept), "content-type": media(content) });
 
-  test("7 is spoken beside 8, and the answer says which", async () => {
+  test("7 is served beside 8, and the answer says which", async () => {
     for (const version of [7, 8]) {
       const { status, headers } = await search(version, version);
       expect(status).toBe(200);

@@ -45,7 +45,7 @@ test.each([
   expect(await found({ exists: { field: "f" } })).toEqual(["1", "2"]);
 });
 
-test("copies of several fields are all values of the one, with its sub-fields, and make it where it is not mapped", async () => {
+test("copy_to collects values of several fields in one, with its sub-fields, and creates an unmapped target", async () => {
   const properties = {
     a: { type: "text", copy_to: "all" },
     b: { type: "keyword", copy_to: ["all", "other"] },
@@ -112,7 +112,7 @@ describe("a normalizer", () => {
   });
 });
 
-test("a normalizer that there is not is refused", async () => {
+test("an unknown normalizer is refused", async () => {
   const properties = { a: { type: "keyword", normalizer: "nope" } };
   const { status, body } = await ask("PUT", "/made", { mappings: { properties } });
   expect({ status, reason: body.error.reason }).toEqual({
@@ -121,7 +121,7 @@ test("a normalizer that there is not is refused", async () => {
   });
 });
 
-test("dynamic templates say what new names become, the first that fits", async () => {
+test("the first matching dynamic template maps a new name", async () => {
   const dynamic_templates = [
     { counts: { match_mapping_type: "long", match: "i_*", unmatch: "*_l", mapping: { type: "integer" } } },
     { names: { path_match: "name.*", path_unmatch: "*.middle", mapping: { type: "text", copy_to: "full" } } },

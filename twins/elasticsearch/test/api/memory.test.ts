@@ -18,7 +18,7 @@ afterAll(() => sandbox.stop());
 const huge =
   "FROM logs | EVAL long = REPEAT(message, 30000) | SORT long | LIMIT 2000 | STATS n = MAX(LENGTH(long))";
 
-test("it is refused as the parent circuit breaker does, whatever it is in", async () => {
+test("it is refused like by the parent circuit breaker, on every route", async () => {
   const { status, body } = await sandbox.raw("POST", "/_query", { query: huge });
   const cause = {
     type: "circuit_breaking_exception",
@@ -34,7 +34,7 @@ test("it is refused as the parent circuit breaker does, whatever it is in", asyn
   });
 });
 
-test("searches and writes beside it are answered as ever", async () => {
+test("concurrent searches and writes are unaffected", async () => {
   const count = {
     size: 0,
     aggs: { first: { min: { field: "seq" } }, all: { terms: { field: "message.keyword" } } },

@@ -91,7 +91,7 @@ test("the mapping that was given is the mapping that is shown, and it only grows
   expect(await client.indices.exists({ index: "places" })).toBe(true);
 });
 
-test("what is written is judged by the mapping of its index", async () => {
+test("writes are checked against the mapping of their index", async () => {
   const { client } = sandbox;
   await client.indices.create({ index: "places", mappings: places });
   const write = (document: object) => client.index({ index: "places", id: "1", document });
@@ -236,7 +236,7 @@ test("indices that map a field differently are searched together, each by its ow
   });
 });
 
-test("a pattern that no index has the name of is judged by no mapping", async () => {
+test("a pattern without a matching index is checked against no mapping", async () => {
   const { client } = sandbox;
   await client.index({ index: "logs", document: { message: "a text" } });
   const answer = await client.search({
@@ -252,7 +252,7 @@ test("a pattern that no index has the name of is judged by no mapping", async ()
   ).toBe("parsing_exception");
 });
 
-test("a field of addresses holds nothing else, is found by any way to write one, and is an ip in ES|QL", async () => {
+test("an ip field holds only addresses, matches any notation of one, and is an ip in ES|QL", async () => {
   const { client } = sandbox;
   await client.indices.create({ index: "hosts", mappings: { properties: { ip: { type: "ip" } } } });
   const addresses = ["10.0.0.9", "::ffff:10.0.0.10", ["::1", "10.0.0.9", "FE80:0:0:0:0:0:0:1"], []];

@@ -178,7 +178,7 @@ describe("a shard refuses", () => {
   });
 });
 
-test("hits without the field that they are collapsed by are one hit, which does not show it", async () => {
+test("hits without the collapse field collapse to one, which does not show the field", async () => {
   const { body } = await search('{"collapse":{"field":"many"},"query":{"term":{"_id":"2"}}}');
   expect(body.hits.hits).toHaveLength(1);
   expect(body.hits.hits[0]).not.toHaveProperty("fields");

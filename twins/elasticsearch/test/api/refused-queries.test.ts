@@ -140,7 +140,7 @@ describe("a query that is refused", () => {
     }
   });
 
-  test("_validate says of which shards it is", async () => {
+  test("_validate lists its shards", async () => {
     const answer = await twin.raw("POST", "/made/_validate/query", { query: unfit });
     expect(answer.body).toEqual({ valid: false, _shards: { total: 1, successful: 1, failed: 0 } });
   });
@@ -153,12 +153,12 @@ test("_validate finds nothing, so it finds no score that may not be", async () =
   expect(answer.body).toMatchObject({ valid: true });
 });
 
-test("_validate does not call invalid what this twin alone does not answer", async () => {
+test("_validate does not call queries invalid that only this twin does not serve", async () => {
   const answer = await twin.raw("POST", "/made/_validate/query", { query: { regexp: { k: "~x" } } });
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("[~] is not supported")]);
 });
 
-describe("what cannot match is not looked into", () => {
+describe("clauses that cannot match are skipped", () => {
   const nothing: object[] = [
     { bool: { filter: { terms: { k: [] } }, should: unfit } },
     { bool: { must: { ids: { values: [] } }, must_not: unfit } },
@@ -198,7 +198,7 @@ describe("what cannot match is not looked into", () => {
   });
 });
 
-describe("a score is compared with a minimum without the boosts around it where scores are not used", () => {
+describe("min_score ignores outer boosts where scores are not used", () => {
   const whole = { function_score: { boost: 2, min_score: 2 } };
 
   test.each<[query: object]>([
@@ -226,13 +226,13 @@ describe("a score is compared with a minimum without the boosts around it where 
     });
   });
 
-  test("what it is compared with is reckoned all the same", async () => {
+  test("min_score is computed even so", async () => {
     const query = { function_score: { field_value_factor: { field: "n", factor: -1 }, min_score: 0.5 } };
     expect((await twin.raw("POST", "/made/_count", { query })).status).toBe(400);
   });
 });
 
-test("one word of a document is not two of a phrase's, the last of them a start", async () => {
+test("one word of a document does not match two of a phrase prefix", async () => {
   const start = (text: string) => search({ match_phrase_prefix: { t: { query: text, slop: 2 } } });
   expect((await start("foo fo")).body.hits.total.value).toBe(0);
   expect((await start("foo ba")).body.hits.total.value).toBe(1);

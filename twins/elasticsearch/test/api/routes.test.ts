@@ -58,7 +58,7 @@ test("statistics have segments, and nodes their ways in", async () => {
   }
 });
 
-test("what vendor refuses says nothing of a model", async () => {
+test("errors in vendor do not mention a model", async () => {
   const bodies = [{ query: { nope: {} } }, { query: { bool: { must: { nope: {} } } } }];
   for (const body of bodies) {
     const refused = await sandbox.raw("POST", "/_search", body);

@@ -29,7 +29,7 @@ test("are updated, written again by query, changed by the control plane, and sur
   expect((await snapshot()).content_hash).toBe(content_hash);
 });
 
-test("are not what a client may write: the vendor refuses its own names inside a document", async () => {
+test("cannot be written by a client: the vendor refuses its metadata names inside a document", async () => {
   const answer = await sandbox.raw("PUT", "/web/_doc/x", { _id: "x", a: 1 });
   expect(answer).toMatchObject({ status: 400, body: { error: { type: "document_parsing_exception" } } });
 });

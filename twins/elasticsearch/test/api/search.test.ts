@@ -50,7 +50,7 @@ describe("pages", () => {
     expect(await search({ size: 0 })).toMatchObject({ hits: { max_score: null, hits: [] } });
   });
 
-  test("count as far as they are told to", async () => {
+  test("count up to the requested bound", async () => {
     expect((await search({ track_total_hits: 5 })).hits.total).toEqual({ value: 5, relation: "gte" });
     expect((await search({ track_total_hits: false })).hits).not.toHaveProperty("total");
     expect((await search({}, "?rest_total_hits_as_int=true")).hits.total).toBe(COUNT);
@@ -76,7 +76,7 @@ describe("pages", () => {
     });
   });
 
-  test("follow one another by search_after, whatever is missing", async () => {
+  test("follow one another by search_after, with missing values, too", async () => {
     for (const sort of [
       [{ user: "desc" }, { bytes: "asc" }],
       [{ user: { order: "asc", missing: "_first" } }, "_doc"],
@@ -138,7 +138,7 @@ describe("order", () => {
     expect(missing.hits.hits[0]).toMatchObject({ _id: "e0", sort: [null] });
   });
 
-  test("by text is a mistake in vendor fidelity, and by a field that there is not", async () => {
+  test("by text or by a missing field is an error in vendor fidelity", async () => {
     expect(
       (await vendor.raw("POST", "/logs/_search", { sort: ["level"] })).body.error.root_cause[0],
     ).toMatchObject({
@@ -292,7 +292,7 @@ describe("narrowing", () => {
 });
 
 describe("indices", () => {
-  test("are named by what their shard finds wrong", async () => {
+  test("are named in shard failures", async () => {
     await vendor.client.index({ index: "metrics", id: "m", document: { bytes: 1 } });
     const query = { term: { bytes: "many" } };
     const answer = await vendor.raw("POST", "/metrics/_search", { query });
@@ -320,7 +320,7 @@ describe("indices", () => {
     await vendor.client.delete({ index: "metrics", id: "m" });
   });
 
-  test("bound what a global aggregation is of", async () => {
+  test("bound a global aggregation", async () => {
     await vendor.client.index({ index: "metrics", id: "m", document: { load: 1 } });
     const body = { size: 0, query: { match_none: {} }, aggs: { all: { global: {} } } };
     expect((await vendor.raw("POST", "/metrics/_search", body)).body.aggregations.all.doc_count).toBe(1);
@@ -330,7 +330,7 @@ describe("indices", () => {
     await vendor.client.delete({ index: "metrics", id: "m" });
   });
 
-  test("that are not there stand for the whole dataset in specification fidelity, and are a 404 in vendor fidelity", async () => {
+  test("that are missing stand for the whole dataset in specification fidelity, and are a 404 in vendor fidelity", async () => {
     expect((await sandbox.raw("GET", "/filebeat-2026/_count")).body.count).toBe(COUNT);
     expect(await vendor.raw("GET", "/filebeat-2026/_count")).toMatchObject({
       status: 404,
@@ -417,14 +417,14 @@ test.each([
   expect(refused).toMatchObject({ status: 400, body: { error: { type } } });
 });
 
-test("of many searches, a header at the end that no body follows is passed over", async () => {
+test("_msearch ignores a last header without a body", async () => {
   const { body } = await sandbox.raw("POST", "/logs/_msearch", '{}\n{"size":0}\n{}\n', {
     "content-type": "application/x-ndjson",
   });
   expect(body.responses).toHaveLength(1);
 });
 
-test("an async search is asked about later", async () => {
+test("the result of an async search is fetched later", async () => {
   const { client } = sandbox;
   const started = await client.asyncSearch.submit({ index: "logs", size: 0, keep_on_completion: true });
   const id = String(started.id);
@@ -437,7 +437,7 @@ test("an async search is asked about later", async () => {
   await expect(client.asyncSearch.get({ id })).rejects.toMatchObject({ statusCode: 404 });
 });
 
-test("the journal shows the SQL of a search, and what was left out of it", async () => {
+test("the journal shows the SQL of a search and its dropped clauses", async () => {
   await search({ query: { bool: { must: [{ term: { level: "error" } }, { fuzzy: { level: "x" } }] } } });
   const { requests } = (await sandbox.control("GET", "/requests?operation=search&limit=1000")).body;
   const { notes } = requests.at(-1);

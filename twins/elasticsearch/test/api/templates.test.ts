@@ -29,7 +29,7 @@ const logs = {
   },
 };
 
-test("an index that a write makes has the mapping, settings and aliases of its template", async () => {
+test("an index created by a write has the mapping, settings and aliases of its template", async () => {
   await put("/_index_template/logs", logs);
   await ask("POST", "/web-1/_doc/1", { host: "a", size: 1 });
   await ask("POST", "/other/_doc/1", { host: "a" });
@@ -44,7 +44,7 @@ test("an index that a write makes has the mapping, settings and aliases of its t
   expect(sorted.body.hits.hits).toMatchObject([{ _index: "web-1", sort: ["a"] }]);
 });
 
-test("a request says more than a template, and a template more than its components", async () => {
+test("a request overrides a template, and a template its components", async () => {
   await put("/_component_template/base", {
     template: {
       settings: { number_of_shards: 2, number_of_replicas: 3 },
@@ -75,7 +75,7 @@ test("a request says more than a template, and a template more than its componen
   expect((await ask("GET", "/elsewhere/_mapping")).body.elsewhere.mappings).toEqual({ dynamic: "false" });
 });
 
-test("templates are shown, and gone when they are deleted or the sandbox is reset", async () => {
+test("templates are shown until they are deleted or the sandbox is reset", async () => {
   await put("/_component_template/base", { template: { settings: { index: { number_of_shards: 2 } } } });
   await put("/_index_template/logs", { ...logs, composed_of: ["base"] });
   expect((await ask("GET", "/_index_template/lo*")).body).toEqual({

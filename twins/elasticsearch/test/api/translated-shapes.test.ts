@@ -108,7 +108,7 @@ describe("is the vendor's 400", () => {
     },
   );
 
-  test("in vendor with a model too, which is not asked", async () => {
+  test("in vendor even with a model, which gets no question", async () => {
     await start(`{ fidelity: vendor, ${model()} }`);
     answerWith("SELECT _row FROM documents");
     for (const [what, body, refused, path] of [
@@ -126,7 +126,7 @@ describe("is the vendor's 400", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("when the model has nothing that runs", async () => {
+  test("when no statement of the model runs", async () => {
     await start(`{ ${model()} }`);
     answerWith("DROP TABLE documents");
     for (const [what, body, refused, path] of shapes) {
@@ -226,13 +226,13 @@ describe("goes to the model", () => {
     ]);
   });
 
-  test("an aggregation whose result has no shape: the model is told, and has its second try", async () => {
+  test("an aggregation whose result has no shape, which the model gets a second try for", async () => {
     answerWith("SELECT ms FROM documents", "SELECT max(ms) AS value FROM documents");
     expect((await ask(aggs({ surprising: {} }))).body.aggregations).toEqual({ x: { value: 4 } });
     expect(String(server.requests.at(-1)?.body)).toContain("need a column key");
   });
 
-  test("no more than 16 queries of filters, after which it is the vendor's 400", async () => {
+  test("no more than 16 queries of filters, beyond which it is the vendor's 400", async () => {
     answerWith(errors);
     const filters = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, { surprising: { at } }]));

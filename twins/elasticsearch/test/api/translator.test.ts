@@ -69,7 +69,7 @@ describe("a query that the compiler does not know", () => {
     expect(message).toContain("configure [model]");
   });
 
-  test("is what the model says it is, and the journal shows the SQL", async () => {
+  test("is the model's statement, which the journal shows", async () => {
     await start(modelConfig());
     answer("SELECT _row FROM documents WHERE level = 'error'");
     const { hits } = await client.search({ query: strange as never });
@@ -85,7 +85,7 @@ describe("a query that the compiler does not know", () => {
     });
   });
 
-  test("is refused when the model's answer may not run, and nothing is lost", async () => {
+  test("is refused when the model's statement is not allowed to run, and no data is lost", async () => {
     await start(modelConfig());
     for (const hostile of [
       "DROP TABLE documents",
@@ -169,7 +169,7 @@ describe("a query that the compiler does not know", () => {
     expect(asked).toContain("term");
   });
 
-  test("is the model's to answer first, when the service says so; the compiler answers when it cannot", async () => {
+  test("goes to the model first when the service says so, and to the compiler when the model fails", async () => {
     await start(model("translator: model-first, "));
     answer("SELECT 'the model' AS who FROM documents LIMIT 1");
     expect((await esql("FROM logs | KEEP level | LIMIT 1")).values).toEqual([["the model"]]);

@@ -42,7 +42,7 @@ describe("the order", () => {
     expect({ maxScore: hits.max_score, shown: hits.hits[0].sort }).toEqual({ maxScore, shown });
   });
 
-  test("by a text that nobody has mapped is refused", async () => {
+  test("by an unmapped text is refused", async () => {
     const body = { sort: [{ nope: { unmapped_type: "text" } }] };
     const { status, body: answer } = await sandbox.raw("POST", "/logs/_search", body);
     expect({ status, reason: answer.error.root_cause[0].reason }).toEqual({
@@ -52,7 +52,7 @@ describe("the order", () => {
   });
 });
 
-describe("pages that go on behind", () => {
+describe("pages after a hit", () => {
   test.each<[key: string, after: unknown, ids: string[]]>([
     ["n", "0.5", ["1", "2"]],
     ["n", "1e0", []],
@@ -88,7 +88,7 @@ describe("pages that go on behind", () => {
   });
 });
 
-describe("hits of which nothing is stored", () => {
+describe("hits without stored fields", () => {
   test("have no id and no source", async () => {
     const { hits } = await search({ stored_fields: "_none_", docvalue_fields: ["n"], size: 1 });
     expect(hits.hits).toEqual([{ _index: "logs", _score: 1, fields: { n: [1] } }]);
@@ -106,7 +106,7 @@ describe("hits of which nothing is stored", () => {
   });
 });
 
-describe("what fails when results are brought together has no cause on a shard", () => {
+describe("failures in the reduce phase have no cause on a shard", () => {
   const days = (interval: string, more: object) => ({
     date_histogram: { field: "at", fixed_interval: interval, min_doc_count: 0 },
     ...more,
@@ -145,7 +145,7 @@ describe("what fails when results are brought together has no cause on a shard",
   });
 });
 
-test("YAML has its texts in quotes", async () => {
+test("YAML quotes its strings", async () => {
   const rows = await sandbox.raw("GET", "/_cat/indices/logs?format=yaml&h=index,docs.count");
   expect(rows.text).toBe('---\n- index: "logs"\n  docs.count: "2"\n');
   expect((await sandbox.raw("GET", "/_cat/aliases/nothing?format=yaml")).text).toBe("--- []\n");
@@ -168,7 +168,7 @@ describe("fields of a hit", () => {
     expect(hits.hits[0].fields).toEqual({ n: ["001.0"] });
   });
 
-  test("that are asked for twice are what the last one asks for", async () => {
+  test("requested twice follow the last request", async () => {
     const { hits } = await search({
       docvalue_fields: [
         { field: "at", format: "epoch_millis" },

@@ -70,7 +70,7 @@ test.each([
   expect(await propertiesOf("made")).toBeUndefined();
 });
 
-test("an index that a write made knows nothing of other indices, and goes when it is deleted", async () => {
+test("an index created by a write has no fields of others, and is gone once deleted", async () => {
   await ask("POST", "/logs/_doc", { code: "a text" });
   await ask("POST", "/one/_doc/1", { code: 7 });
   await ask("POST", "/two/_doc/1", { code: "2026-03-02" });
@@ -89,7 +89,7 @@ test("an index that a write made knows nothing of other indices, and goes when i
   expect(await propertiesOf("one")).toEqual({ code: { type: "boolean" } });
 });
 
-test("writes make their index though no document fits, removals do not", async () => {
+test("writes create their index even if every document fails, removals do not", async () => {
   const lines = [
     { delete: { _index: "gone", _id: "1" } },
     { update: { _index: "updated", _id: "1" } },
@@ -124,7 +124,7 @@ test("fractions are as precise as a float, in what is found, sorted, shown and c
   expect(answer.text).toContain('"most":{"value":0.10000000149011612}');
 });
 
-test("a snapshot has the mapping that documents made, and what is put to it must agree", async () => {
+test("a snapshot has the mapping that documents made, and additions must agree with it", async () => {
   await ask("POST", "/made/_doc/1", { day: "2026/03/02", name: "abc" });
   const before = await propertiesOf("made");
   const snapshot = (await sandbox.control("POST", "/snapshot", {})).body.tables;

@@ -55,7 +55,7 @@ describe("POST /_query", () => {
     expect(answer).toMatchObject({ values: [[2]] });
   });
 
-  it("gives columns one by one, and names those that hold nothing apart", async () => {
+  it("writes columnar results, and lists empty columns apart", async () => {
     const { body } = await sandbox.raw("POST", "/_query?drop_null_columns=true", {
       query: "FROM logs | SORT ms | KEEP ms, note | WHERE ms > 19 | LIMIT 5",
       columnar: true,
@@ -94,7 +94,7 @@ describe("POST /_query", () => {
     expect(written).toBe(text);
   });
 
-  it("refuses what it does not speak, and members it does not know", async () => {
+  it("refuses unsupported forms and unknown members", async () => {
     expect((await sandbox.raw("POST", "/_query?format=cbor", { query: "ROW a = 1" })).status).toBe(406);
     expect((await sandbox.raw("POST", "/_query?format=arrow", { query: "ROW a = 1" })).status).toBe(406);
     const { status, body } = await sandbox.raw("POST", "/_query", { query: "ROW a = 1", foo: 1 });
@@ -107,7 +107,7 @@ describe("POST /_query", () => {
     expect(missing.body.error.reason).toBe("Validation Failed: 1: [query] is required;");
   });
 
-  it("says where a query is wrong", async () => {
+  it("locates a mistake in the query", async () => {
     await expect(sandbox.client.esql.query({ query: "FROM logs | WHERE nosuch == 1" })).rejects.toMatchObject(
       {
         meta: {

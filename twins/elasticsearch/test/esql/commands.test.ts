@@ -107,7 +107,7 @@ describe("WHERE, EVAL, SORT, LIMIT, KEEP", () => {
     expect(await sorted("DESC NULLS LAST")).toEqual([1.5, 0.5, -2.25, null]);
   });
 
-  it("tells when it limits on its own", async () => {
+  it("warns about the default limit", async () => {
     expect((await ask(store, "FROM logs | KEEP ms")).warnings).toEqual([
       "No limit defined, adding default limit of [1000]",
     ]);

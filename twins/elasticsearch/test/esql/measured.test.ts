@@ -239,7 +239,7 @@ describe("refusals", () => {
     expect(await refusal(store, `FROM logs | ${commands}`, vendor)).toBe(message);
   });
 
-  it("tell the problems of the query before what a computation of constants refuses", async () => {
+  it("report the problems of the query before failures of constant computations", async () => {
     const query =
       'FROM logs | EVAL v = SPLIT(word, "ab"), w = MV_SLICE(m, 2, 1), x = word RLIKE "*", y = nosuch';
     expect(await refusal(store, query)).toBe(problem("line 1:88: Unknown column [nosuch]"));

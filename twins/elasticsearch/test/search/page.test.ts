@@ -23,7 +23,7 @@ async function idsOf(body: object): Promise<(string | undefined)[]> {
   return hits.hits.map(({ _id }) => _id);
 }
 
-test("hits are read wherever they lie, also after events before them have been removed", async () => {
+test("hits are read even after events before them were removed", async () => {
   sandbox = await startSearch({ fidelity: "vendor" });
   const megabyte = 1 << 20;
   for (const round of [0, 1, 2]) {
@@ -36,7 +36,7 @@ test("hits are read wherever they lie, also after events before them have been r
   }
 });
 
-test("of hits that are alike the first in the order of writing are the page, and as many are counted as were asked for", async () => {
+test("equal hits are paged in the order of writing, and counted up to the requested bound", async () => {
   sandbox = await startSearch();
   const events = 12_000;
   for (let from = 0; from < events; from += 4_000) await write(numbers(from, from + 4_000));
