@@ -57,11 +57,12 @@ function singleValue(
   compute: (values: readonly ResultValue[]) => number,
   empty: number,
 ): MetricAggregation {
-  const result = (value: number, hasValues: boolean) =>
+  const result = (value: number, text: Members) =>
     valueResult({ typeName: type, meta }, value, [
       ["value", Number.isFinite(value) ? new Double(value) : null],
-      ...(hasValues ? asString("value_as_string", value, values.print) : []),
+      ...text,
     ]);
+  const textOf = (value: number) => asString("value_as_string", value, values.print);
   return {
     kind: "metric",
     name,
@@ -69,7 +70,11 @@ function singleValue(
     meta,
     columns,
     metricValue: (names, property) => (namesValue(property) ? metricValue(names) : undefined),
-    result: (row) => (row === undefined ? result(empty, type === "sum") : result(compute(row), true)),
+    result(row) {
+      if (row === undefined) return result(empty, type === "sum" ? textOf(empty) : []);
+      const value = compute(row);
+      return result(value, textOf(value));
+    },
   };
 }
 

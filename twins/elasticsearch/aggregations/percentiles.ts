@@ -134,8 +134,8 @@ function quantilesSql(values: Values, filter: Sql, percents: readonly number[]):
 }
 
 /**
- * The percentage of values below one, as the vendor's t-digest computes it while it holds every value: each value is spread evenly from
- * the midpoint with its predecessor to the midpoint with its successor.
+ * The percentage of values below one, as the vendor's t-digest computes it while it holds every value: each value is spread evenly
+ * from the midpoint with its predecessor to the midpoint with its successor.
  */
 function rankSql(values: Values, filter: Sql, value: number): Sql {
   const all = values.multi
@@ -147,8 +147,8 @@ function rankSql(values: Values, filter: Sql, value: number): Sql {
   const before = raw("(v[i] - v[i - 1]) / 2");
   const step = (left: Sql, right: Sql) =>
     sql`(i - 1 + (${at} - v[i] + ${left}) / (${left} + ${right})) / len(v) * 100`;
-  // The lambdas only bind names. v: the sorted list; c: how many values are at most the given one; i: the index of the value whose step
-  // contains it.
+  // The lambdas only bind names. v: the sorted list; c: how many values are at most the given one; i: the index of the value whose
+  // step contains it.
   return sql`list_transform([${sorted}], lambda v: CASE
     WHEN len(v) = 0 THEN NULL
     WHEN ${at} < v[1] THEN 0

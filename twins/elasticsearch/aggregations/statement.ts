@@ -273,8 +273,8 @@ class Compiler {
   }
 
   /**
-   * The documents inside the buckets. If every group is a bucket, their keys identify it; otherwise the documents of dropped groups are
-   * removed, and the bucket number identifies it.
+   * The documents inside the buckets. If every group is a bucket, their keys identify it; otherwise the documents of dropped groups
+   * are removed, and the bucket number identifies it.
    */
   #rowsInBuckets(
     node: number,

@@ -14,7 +14,7 @@ import { compactJson } from "../json/write.ts";
 import { VendorError } from "../vendor/error.ts";
 import type { Action, IndexAction, Outcome, UpdateAction } from "./action.ts";
 import { checkConditions } from "./conditions.ts";
-import { documentMissing, indexBlocked, unfit, unparsable, versionConflict } from "./errors.ts";
+import { documentMissing, indexBlocked, unfitDocument, unparsable, versionConflict } from "./errors.ts";
 import { merge } from "./merge.ts";
 import { placeKey, readDocuments, type StoredDocument } from "./stored.ts";
 
@@ -130,7 +130,7 @@ export class ActionRun {
     checkConditions({ index, id }, conditions, old);
     const { version, seqNo, source } = old;
     const whole = readExactJson(source);
-    if (!(whole instanceof Map)) throw unparsable("the document is no object");
+    if (!(whole instanceof Map)) throw unparsable("the document is not an object");
     const merged = doc ? merge(whole, doc) : { document: whole, changed: false };
     if (!merged.changed && detectNoop) {
       this.#outcomes[position] = { index, id, version, seqNo, result: "noop", source };
@@ -210,7 +210,7 @@ export class ActionRun {
       if (!write || failed.has(value.document)) continue;
       const { index, id = makeId() } = write.document;
       failed.add(value.document);
-      this.#outcomes[write.position] = { index, id, error: unfit(value, id) };
+      this.#outcomes[write.position] = { index, id, error: unfitDocument(value, id) };
     }
     if (failed.size === 0) throw new Error("the store refused documents without naming any");
     return writes.filter((_, number) => !failed.has(number));

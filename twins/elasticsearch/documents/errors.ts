@@ -44,10 +44,10 @@ const noParser: ErrorCause = {
   type: "date_time_parse_exception",
   reason: "Failed to parse with all enclosed parsers",
 };
-const PREVIEW_CHARACTERS = 100;
+const MAX_PREVIEW_CHARS = 100;
 
 /** The error for a document that does not fit the mapping. */
-export function unfit(misfit: UnfitValue, id: string): VendorError {
+export function unfitDocument(misfit: UnfitValue, id: string): VendorError {
   const { kind, field, type, value, reason, line, column } = misfit;
   const at = `[${line}:${column}]`;
   switch (kind) {
@@ -71,7 +71,7 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
         reason: `${at} object mapping for [${field}] tried to parse field [${field}] as object, but found a concrete value`,
       });
     default: {
-      const preview = (value === "" ? "" : javaText(readExactJson(value))).slice(0, PREVIEW_CHARACTERS);
+      const preview = (value === "" ? "" : javaText(readExactJson(value))).slice(0, MAX_PREVIEW_CHARS);
       return new VendorError(400, {
         type: "document_parsing_exception",
         reason: `${at} failed to parse field [${field}] of type [${type}] in document with id '${id}'. Preview of field's value: '${preview}'`,

@@ -1,6 +1,6 @@
 /**
- * Reads JSON without loss: keeps large integers, the order of members, and positions of errors. As in the vendor, depth is bounded and
- * duplicate members are errors.
+ * Reads JSON without loss: keeps large integers, the order of members, and positions of errors. As in the vendor, depth is bounded
+ * and duplicate members are errors.
  */
 import type { ErrorCause } from "../vendor/error.ts";
 import { VendorError } from "../vendor/error.ts";

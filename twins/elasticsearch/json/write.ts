@@ -44,7 +44,8 @@ export function prettyJson(value: unknown, indent = ""): string {
 
 /** Members of a JSON object, given as a `Map` or a plain object. */
 export function membersOf(value: unknown): [name: string, member: unknown][] {
-  if (typeof value !== "object" || value === null) throw new TypeError(`a ${typeof value} is no JSON value`);
+  if (typeof value !== "object" || value === null)
+    throw new TypeError(`a ${typeof value} is not a JSON value`);
   const members: [string, unknown][] = value instanceof Map ? [...value] : Object.entries(value);
   return members.filter(([, member]) => member !== undefined);
 }
@@ -70,6 +71,6 @@ function scalarText(value: unknown): string | undefined {
       if (value instanceof NumberText) return value.text;
       return undefined;
     default:
-      throw new TypeError(`a ${typeof value} is no JSON value`);
+      throw new TypeError(`a ${typeof value} is not a JSON value`);
   }
 }

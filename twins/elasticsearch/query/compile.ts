@@ -47,7 +47,10 @@ export function parseQuery(
   return { query: parser.topLevel(), dropped: parser.dropped };
 }
 
-/** Compiles a query inside another part of a request: its failure is reported without the wrapper of the search's query. @throws VendorError */
+/**
+ * Compiles a query inside another part of a request. Its errors lack the wrapper that the search's own query has.
+ * @throws VendorError
+ */
 export function compileInner({ query, dropped }: ParsedQuery, context: QueryContext): CompiledQuery {
   const { groups: _, ...whole } = context;
   try {

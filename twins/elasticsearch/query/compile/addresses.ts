@@ -12,7 +12,7 @@ import type { Target } from "./target.ts";
 type AddressTarget = Extract<Target, { kind: "ip" }>;
 
 /** The highest IPv6 address. */
-const LAST = (1n << 128n) - 1n;
+const MAX_ADDRESS = (1n << 128n) - 1n;
 
 /** @throws VendorError for a value that is neither an address nor a block */
 export function addressTerm({ name, field }: AddressTarget, value: Scalar, boost: number): Matcher {
@@ -29,8 +29,8 @@ export function addressIs(field: Field, value: Scalar): Sql {
 export function addressRange({ name, field }: AddressTarget, bounds: Bounds, boost: number): Matcher {
   const { lower, upper } = bounds;
   const first = lower ? addressOf(String(lower.value)) + (lower.inclusive ? 0n : 1n) : 0n;
-  const last = upper ? addressOf(String(upper.value)) - (upper.inclusive ? 0n : 1n) : LAST;
-  if (first > last || first > LAST || last < 0n) return nothing;
+  const last = upper ? addressOf(String(upper.value)) - (upper.inclusive ? 0n : 1n) : MAX_ADDRESS;
+  if (first > last || first > MAX_ADDRESS || last < 0n) return nothing;
   return uniform(within(field, { first, last }), boost, `${name}:${rangeText(bounds)}`);
 }
 

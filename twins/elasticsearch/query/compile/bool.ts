@@ -79,7 +79,7 @@ export function combine(written: Clauses): Matcher {
   };
 }
 
-/** Drops optional clauses that match nothing, and moves `should` into `must` where all are needed; `undefined` when nothing can match. */
+/** Drops optional clauses that match nothing, and requires `should` where all are needed; `undefined` when nothing can match. */
 function dropImpossible({ must, should, filter, minimum }: Clauses): Clauses | undefined {
   if (minimum > should.length) return undefined;
   if (minimum > 0 && minimum === should.length)

@@ -85,7 +85,7 @@ export const compileClause: CompileClause = (compiler, query, boost) => {
   }
 };
 
-/** Refuses searches on fields whose mapping excludes them. @throws VendorError for a field with `index: false` that also has no usable doc values */
+/** @throws VendorError for a field with `index: false` and without doc values that would do */
 function checkSearchable(context: QueryContext, name: string): void {
   const target = targetOf(context, name, "whole");
   if (!("field" in target) || target.field.mapping?.isSearchable !== false) return;

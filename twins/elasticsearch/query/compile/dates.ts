@@ -127,7 +127,7 @@ function rethrowParseError<Result>(failure: (cause: ErrorCause) => VendorError, 
 /** A number with fewer digits is a year. */
 const COUNT = /^\d{9,}(?:\.\d+)?$/;
 
-/** Reads a count since 1970 in the dataset's own unit. Rounded to its last moment, a whole second ends at .999, as in `epoch_second`. */
+/** Reads a count since 1970 in the dataset's own unit. The last moment of a whole second is .999, as in `epoch_second`. */
 function epochCountMs(
   text: string,
   format: string | undefined,

@@ -15,7 +15,7 @@ export interface FieldSearch {
 
 export type FieldPart =
   /** Each term scores by itself. */
-  | { readonly kind: "words"; readonly words: readonly AskedWord[] }
+  | { readonly kind: "words"; readonly words: readonly SearchedWord[] }
   | { readonly kind: "phrase"; readonly slots: readonly Slot[]; readonly slop: number }
   /** The terms with a prefix, each scored as if it were searched itself. */
   | { readonly kind: "expanded"; readonly slot: PrefixSlot }
@@ -23,7 +23,7 @@ export type FieldPart =
   | { readonly kind: "condition"; readonly condition: Sql }
   | { readonly kind: "fuzzy"; readonly word: string; readonly changes: number; readonly fuzzy: Fuzzy };
 
-export interface AskedWord {
+export interface SearchedWord {
   readonly term: string;
   readonly times: number;
 }

@@ -64,7 +64,7 @@ function firstMatchOnly(functions: readonly Function[]): Function[] {
   }));
 }
 
-/** The factor that the score is combined with. As in the vendor, `score_mode` does not apply to a single function without a filter. */
+/** The factor of the score. As in the vendor, `score_mode` does not apply to a single function without a filter. */
 function factorOf({ scoreMode }: FunctionScoreQuery, functions: readonly Function[]): Sql {
   const [first, ...others] = functions;
   if (!first) return raw("1.0::DOUBLE");

@@ -38,7 +38,8 @@ export function fuzzyWord(
 ): Matcher {
   const word = target.kind === "keyword" ? normalize(target, given) : given;
   const changes = changesOf(fuzzy, word);
-  if (target.kind !== "words" && target.kind !== "keyword") return otherField(compiler, target, word, boost);
+  if (target.kind !== "words" && target.kind !== "keyword")
+    return matchOtherType(compiler, target, word, boost);
   if (changes === 0) {
     const one = matchValue(compiler, target, word, boost);
     const weights = rewriteOf(fuzzy.rewrite)?.weights;
@@ -61,7 +62,7 @@ export function fuzzyWord(
   const rewrite = rewriteOf(fuzzy.rewrite);
   if (changes > 1 && withBoosts.has(fuzzy.rewrite ?? "")) {
     const expanded = expandTerms(target, word, changes, { ...fuzzy, maxExpansions: rewrite?.maxTerms ?? 0 });
-    refuseUnlike(compiler.context, expanded, word);
+    refuseNegativeSimilarity(compiler.context, expanded, word);
   }
   if (rewrite) return compile(rewrite);
   const search = { target, boost, parts: [{ kind: "fuzzy" as const, word, changes, fuzzy }], minimum: 1 };
@@ -75,7 +76,11 @@ const withBoosts: ReadonlySet<string> = new Set(["scoring_boolean", "constant_sc
  * Refuses terms whose similarity is negative: two edits of a one-letter word give 1 - 2 / 1, which is no valid boost.
  * @throws ShardError once the term statistics show that documents have one
  */
-function refuseUnlike({ termStatistics, fidelity }: QueryContext, expanded: Sql, word: string): void {
+function refuseNegativeSimilarity(
+  { termStatistics, fidelity }: QueryContext,
+  expanded: Sql,
+  word: string,
+): void {
   if (fidelity === "specification" || termStatistics === undefined) return;
   const [unlike = 0] =
     termStatistics(sql`WITH ${expanded} SELECT count(*) FROM expanded JOIN compared USING (term)
@@ -86,7 +91,7 @@ function refuseUnlike({ termStatistics, fidelity }: QueryContext, expanded: Sql,
 }
 
 /** Fuzzy queries need texts: other fields are an error for the vendor, and are matched exactly in `specification`. */
-function otherField(
+function matchOtherType(
   compiler: Compiler,
   target: Exclude<Target, Expandable>,
   word: string,

@@ -62,7 +62,7 @@ export function matchNoWords({ zeroTerms }: MatchOptions, boost: number): Matche
   return zeroTerms === "all" ? uniform(TRUE, boost, "*:*") : nothing;
 }
 
-/** Matches a field that is not analysed by its whole value; a named analyzer splits the text first, and each word is a whole value. */
+/** Matches the whole value of a field that is not analysed. A named analyzer splits the text first; each word is then a value. */
 function matchWhole(
   compiler: Compiler,
   target: Whole,

@@ -5,8 +5,8 @@ import { explanation } from "../score/explain.ts";
 import type { FieldSearch, WholeValue } from "./field-search.ts";
 
 /**
- * `uniform`: all matching documents share a score, a number or a scalar subquery (as for a keyword, whose score depends on its document
- * frequency). `ranked`: `SELECT _row, score`, each matching document once.
+ * `uniform`: all matching documents share a score, a number or a scalar subquery (as for a keyword, whose score depends on its
+ * document frequency). `ranked`: `SELECT _row, score`, each matching document once.
  */
 export type Score =
   | { readonly kind: "uniform"; readonly value: number | Sql }
@@ -69,8 +69,8 @@ export function inField(search: FieldSearch, compile: () => Matcher): Matcher {
 }
 
 /**
- * Whether the document is among some rows. The detour over a list makes the planner assume few rows: it then looks up the documents by
- * them instead of hashing all documents.
+ * Whether the document is among some rows. The detour over a list makes the planner assume few rows: it then probes them with the
+ * documents, and not the other way round.
  */
 export function inRows(rows: Sql): Sql {
   return sql`d._row IN (SELECT unnest(list(_row)) FROM (${rows}))`;

@@ -11,7 +11,7 @@ import { sloppyFrequencies } from "./sloppy.ts";
 import type { Words } from "./target.ts";
 
 /** Phrases up to this length join the postings of their words; longer ones are counted in one pass. */
-export const JOINED_WORDS = 8;
+export const MAX_JOINED_WORDS = 8;
 /** Limit for phrases with slop: their matcher walks the positions of all words together. */
 const MAX_SLOPPY_WORDS = 64;
 
@@ -27,7 +27,7 @@ function phraseInField(target: Words, slots: readonly Slot[], slop: number, boos
   const frequencies =
     slop > 0
       ? sloppyFrequencies(places, slots, slop)
-      : slots.length <= JOINED_WORDS
+      : slots.length <= MAX_JOINED_WORDS
         ? joinedFrequencies(places, slots)
         : countedFrequencies(target, slots);
   const score = scoreSql(
@@ -111,7 +111,7 @@ function placesOf(slots: readonly Slot[]): Sql {
 function rarityOf(target: Words, slots: readonly Slot[]): Sql {
   const table = identifier(target.postings);
   const matching =
-    slots.length <= JOINED_WORDS
+    slots.length <= MAX_JOINED_WORDS
       ? slots.map(
           (slot) =>
             sql`SELECT count(*) AS matching FROM ${table}

@@ -30,7 +30,7 @@ export function compileQueryStringQuery(compiler: Compiler, query: QueryStringQu
   return reader.group(parse(query, reader), boost, "outermost") ?? nothing;
 }
 
-/** Parses the text. On a syntax error it compiles the clauses before it first, since the vendor reports their errors in text order. */
+/** Parses the text. On a syntax error, compiles the clauses before it: the vendor reports errors in text order. */
 function parse({ text, options }: QueryStringQuery, reader: QueryStringCompiler): Clause[] {
   const read: Leaf[] = [];
   const onRead = (leaf: Leaf) => read.push(leaf);

@@ -7,9 +7,9 @@ import { joined, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sq
 import { postingsNumber, postingsOfFields, wordsOfFields } from "@offhook/log-store/store/format";
 import { boostOf, idfSql, lengthFactorSql, scoreSql } from "../score/bm25.ts";
 import { editDistance, sharesPiece, similaritySql } from "./edit-distance.ts";
-import type { AskedWord, FieldPart, FieldSearch, PhrasePlaces, PrefixSlot, Slot } from "./field-search.ts";
+import type { FieldPart, FieldSearch, PhrasePlaces, PrefixSlot, SearchedWord, Slot } from "./field-search.ts";
 import { prefixCondition } from "./pattern-conditions.ts";
-import { JOINED_WORDS, joinedFrequencies } from "./phrase.ts";
+import { joinedFrequencies, MAX_JOINED_WORDS } from "./phrase.ts";
 import { sloppyFrequencies } from "./sloppy.ts";
 import { strings } from "./values.ts";
 
@@ -128,7 +128,8 @@ export class Fields {
   }
 }
 
-const FIRST = raw("frequency > 0");
+/** Postings hold a term's frequency at its first position in a text, and 0 at the others. */
+const FIRST_OCCURRENCE = raw("frequency > 0");
 const scoreOfHit = scoreSql(
   raw("weight"),
   raw("frequency"),
@@ -147,7 +148,7 @@ function matchesOfPart(fields: Fields, part: FieldPart): Sql {
     case "expanded":
       return sql`SELECT DISTINCT field, _row, 1 AS times FROM (${hitsOfPrefix(fields, part.slot)})`;
     case "condition":
-      return sql`SELECT DISTINCT field, _row, 1 AS times FROM (${fields.occurrences(sql`${FIRST} AND ${part.condition}`)})`;
+      return sql`SELECT DISTINCT field, _row, 1 AS times FROM (${fields.occurrences(sql`${FIRST_OCCURRENCE} AND ${part.condition}`)})`;
     case "fuzzy":
       return sql`WITH ${expandTerms(fields, part)} SELECT DISTINCT field, _row, 1 AS times FROM (${similarHits(fields)}) JOIN expanded USING (field, term)`;
   }
@@ -162,7 +163,7 @@ function scoresOfPart(fields: Fields, part: FieldPart): Sql {
       return sql`WITH ${phraseHits(fields, part.slots)},
         rarities AS (SELECT field, CAST(sum(CAST(${idfSql(raw("documents"), raw("matching"))} AS DOUBLE)) AS FLOAT) AS rarity,
             any_value(boost) AS boost, any_value(average_length) AS average_length
-          FROM (SELECT field, count(*) AS matching FROM hits WHERE ${FIRST} GROUP BY field, place, term)
+          FROM (SELECT field, count(*) AS matching FROM hits WHERE ${FIRST_OCCURRENCE} GROUP BY field, place, term)
           JOIN (${fields.statistics}) USING (field) GROUP BY field)
         SELECT field, _row, 1 AS times, ${scoreOfHit} AS score
         FROM (SELECT field, _row, frequency, length, average_length,
@@ -187,16 +188,18 @@ function scoresOfPart(fields: Fields, part: FieldPart): Sql {
 }
 
 /** `field, _row, word, times, frequency, length` */
-function hitsOfWords(fields: Fields, words: readonly AskedWord[]): Sql {
+function hitsOfWords(fields: Fields, words: readonly SearchedWord[]): Sql {
   const parameter = jsonParameter(words.map(({ term, times }, word) => ({ word, term, times })));
-  const found = fields.occurrences(sql`term IN ${strings(words.map(({ term }) => term))} AND ${FIRST}`);
+  const found = fields.occurrences(
+    sql`term IN ${strings(words.map(({ term }) => term))} AND ${FIRST_OCCURRENCE}`,
+  );
   return sql`SELECT field, _row, word, times, frequency, length FROM (${found})
     JOIN (SELECT unnest(from_json(${parameter}, '[{"word":"INTEGER","term":"VARCHAR","times":"INTEGER"}]'), recursive := true)) USING (term)`;
 }
 
 /** `field, _row, word, times, frequency, length` of the first terms of each field with a prefix. */
 function hitsOfPrefix(fields: Fields, slot: PrefixSlot): Sql {
-  return sql`SELECT field, _row, term AS word, 1 AS times, frequency, length FROM (${prefixPlaces(fields, slot)}) WHERE ${FIRST}`;
+  return sql`SELECT field, _row, term AS word, 1 AS times, frequency, length FROM (${prefixPlaces(fields, slot)}) WHERE ${FIRST_OCCURRENCE}`;
 }
 
 /** The occurrences of the first terms of each field with a prefix, in alphabetical order. */
@@ -241,7 +244,7 @@ const placesOfHits: PhrasePlaces = {
 /** `field, _row, frequency, length` of the texts with the phrase, from `hits`. */
 function frequenciesOf({ slots, slop }: Extract<FieldPart, { kind: "phrase" }>): Sql {
   if (slop > 0) return sloppyFrequencies(placesOfHits, slots, slop);
-  if (slots.length <= JOINED_WORDS) return joinedFrequencies(placesOfHits, slots);
+  if (slots.length <= MAX_JOINED_WORDS) return joinedFrequencies(placesOfHits, slots);
   return sql`SELECT field, _row, CAST(count(*) AS FLOAT) AS frequency, any_value(length) AS length
     FROM (SELECT field, _row, position - place AS start, any_value(length) AS length FROM hits
           GROUP BY field, _row, start HAVING count(*) = ${raw(String(slots.length))})
@@ -266,5 +269,5 @@ function expandTerms(fields: Fields, { word, changes, fuzzy }: Extract<FieldPart
 
 /** The occurrences of the terms in `compared`. */
 function similarHits(fields: Fields): Sql {
-  return fields.occurrences(sql`term IN (SELECT unnest(list(term)) FROM compared) AND ${FIRST}`);
+  return fields.occurrences(sql`term IN (SELECT unnest(list(term)) FROM compared) AND ${FIRST_OCCURRENCE}`);
 }

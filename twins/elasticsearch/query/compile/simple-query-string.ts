@@ -103,14 +103,14 @@ function minimumOf({ query }: Scope, count: ClauseCount, level: Level): number {
   return requiredOptional(level === "outermost" ? query.options.minimumShouldMatch : undefined, count);
 }
 
-interface AskedText {
+interface SearchedText {
   readonly type: MultiMatchType;
   readonly text: string;
   readonly slop: number;
   readonly level: Level;
 }
 
-function onFields(scope: Scope, { type, text, slop, level }: AskedText): Matcher | undefined {
+function onFields(scope: Scope, { type, text, slop, level }: SearchedText): Matcher | undefined {
   const { compiler, query, boost } = scope;
   const fields = fieldsOf(scope, type === "phrase" ? { suffix: query.quoteFieldSuffix } : {});
   // Several fields become a `dis_max`, which has no `minimum_should_match`.

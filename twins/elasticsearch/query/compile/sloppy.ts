@@ -1,7 +1,7 @@
 /**
- * Frequencies of phrases with slop, after Lucene's sloppy matcher. Each word has a list of positions relative to its place in the phrase.
- * The word that lies furthest back advances; whenever it would pass the next one, the positions match if their spread is within the
- * slop, and count 1 / (1 + spread).
+ * Frequencies of phrases with slop, after Lucene's sloppy matcher. Each word has a list of positions relative to its place in the
+ * phrase. The word that lies furthest back advances; whenever it would pass the next one, the positions match if their spread is
+ * within the slop, and count 1 / (1 + spread).
  */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { PhrasePlaces, Slot } from "./field-search.ts";

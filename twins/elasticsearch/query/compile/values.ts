@@ -5,11 +5,11 @@ import { conversionError } from "../errors.ts";
 import type { Scalar } from "../syntax/query.ts";
 
 /** Longer lists are bound as one JSON text. */
-const BOUND_VALUES = 64;
+const MAX_BOUND_VALUES = 64;
 
 /** The right side of an `IN`. */
 export function strings(values: readonly string[]): Sql {
-  if (values.length <= BOUND_VALUES) return list(values);
+  if (values.length <= MAX_BOUND_VALUES) return list(values);
   return sql`(SELECT unnest(from_json(${jsonParameter(values)}, '["VARCHAR"]')))`;
 }
 

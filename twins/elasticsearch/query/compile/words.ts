@@ -16,7 +16,7 @@ export interface Word {
 }
 
 /** Up to so many words each get their own lookup in the sorted postings; more share one pass. */
-const SINGLE_LOOKS = 24;
+const MAX_SINGLE_LOOKUPS = 24;
 
 /** With known weights, up to so many words are joined: a plan grows with each join. */
 const MAX_JOINED = 8;
@@ -36,7 +36,7 @@ export function anyWords(target: Words, words: readonly Word[], minimum: number)
     explain: (ask, row) => explainWords(target, merged, ask, row),
   });
   const [{ boost } = { boost: 1 }] = words;
-  if (merged.length === 0 || minimum > askedTimes(merged) || words.some((word) => word.boost !== boost)) {
+  if (merged.length === 0 || minimum > searchedTimes(merged) || words.some((word) => word.boost !== boost)) {
     return compile();
   }
   const asWords = merged.map(({ term, times }) => ({ term, times }));
@@ -91,7 +91,7 @@ function mergeRepeated(words: readonly Word[]): MergedWord[] {
 }
 
 function wordsPredicate(target: Words, words: readonly MergedWord[], minimum: number): Sql {
-  if (minimum > askedTimes(words) || words.length === 0) return FALSE;
+  if (minimum > searchedTimes(words) || words.length === 0) return FALSE;
   if (minimum > 1 || words.length === 1) return inRows(wordsRows(target, words, minimum));
   const terms = words.map(({ term }) => term);
   return inRows(
@@ -100,14 +100,14 @@ function wordsPredicate(target: Words, words: readonly MergedWord[], minimum: nu
 }
 
 /** The number of searched words, repetitions included. */
-function askedTimes(words: readonly MergedWord[]): number {
+function searchedTimes(words: readonly MergedWord[]): number {
   return words.reduce((sum, { times }) => sum + times, 0);
 }
 
 /** Whether a document needs every word, and the words are few enough to join. */
 function allNeeded(words: readonly MergedWord[], minimum: number): boolean {
   const least = Math.min(...words.map(({ times }) => times));
-  return words.length > 0 && words.length <= SINGLE_LOOKS && minimum > askedTimes(words) - least;
+  return words.length > 0 && words.length <= MAX_SINGLE_LOOKUPS && minimum > searchedTimes(words) - least;
 }
 
 /** Nothing for a minimum of one, which every row meets. */
@@ -118,7 +118,7 @@ function havingMinimum(minimum: number): Sql {
 function wordsRows(target: Words, words: readonly MergedWord[], minimum: number): Sql {
   const table = identifier(target.postings);
   const [only] = words;
-  if (minimum <= askedTimes(words) && (words.length === 1 || allNeeded(words, minimum))) {
+  if (minimum <= searchedTimes(words) && (words.length === 1 || allNeeded(words, minimum))) {
     return sql`SELECT _row FROM ${joinedOccurrences(table, words)}`;
   }
   if (!only) return sql`SELECT _row FROM documents WHERE false`;
@@ -143,7 +143,7 @@ function joinedOccurrences(table: Sql, words: readonly MergedWord[]): Sql {
 
 /** `_row, word, times, boost, frequency, length`: a row for each word of a document. */
 function lookups(table: Sql, words: readonly MergedWord[]): Sql {
-  if (words.length <= SINGLE_LOOKS) {
+  if (words.length <= MAX_SINGLE_LOOKUPS) {
     const looks = words.map(
       (
         { term, times, boost },
@@ -200,7 +200,7 @@ function rankByStatistics(target: Words, words: readonly WeighedWord[], minimum:
     (word, index) => sql`(SELECT _row, ${scoreByStatistics(word)} AS ${raw(`score${index}`)}
       FROM ${table} WHERE term = ${word.term} AND frequency > 0) AS ${raw(`w${index}`)}`,
   );
-  if (!first || minimum > askedTimes(words))
+  if (!first || minimum > searchedTimes(words))
     return raw("(SELECT _row, 0::FLOAT AS score FROM documents WHERE false)");
   const all = words.length === 1 || allNeeded(words, minimum);
   const join = raw(all ? " JOIN " : " FULL JOIN ");
@@ -222,7 +222,7 @@ function countOf(target: Words, { term }: MergedWord): Sql {
 
 function rankByCounting(target: Words, words: readonly MergedWord[], minimum: number): Sql {
   const table = identifier(target.postings);
-  if (words.length === 0 || words.length > SINGLE_LOOKS || minimum > askedTimes(words)) {
+  if (words.length === 0 || words.length > MAX_SINGLE_LOOKUPS || minimum > searchedTimes(words)) {
     return rankHits(target, lookups(table, words), minimum);
   }
   if (words.length === 1 || allNeeded(words, minimum)) return rankWordsTogether(target, words);
@@ -253,7 +253,7 @@ function scoreOfWord(index: number, length: Sql): Sql {
   return scoreSql(raw(`weight${index}`), raw(`frequency${index}`), factor);
 }
 
-/** One row: the weight of the word at this index, and the average length. Counting twice is cheaper than materializing its postings. */
+/** One row: the weight of the word at this index, and the average length. A second count is cheaper than keeping its postings. */
 function weightOf(target: Words, word: MergedWord, index: number): Sql {
   const weight = sql`CAST(${boostOf(word.boost)} AS FLOAT) * ${idfSql(raw("documents"), raw("matching"))}`;
   return sql`SELECT ${weight} AS ${raw(`weight${index}`)}, average_length AS ${raw(`average_length${index}`)}

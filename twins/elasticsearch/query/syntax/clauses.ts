@@ -88,7 +88,7 @@ const unsupported = lookupTable<string>(
 );
 
 function spans(name: string): [string, string] {
-  return [name, "positions of words are asked for with match_phrase"];
+  return [name, "use match_phrase for the positions of words"];
 }
 
 export const grammar: Grammar = { readers, specified, unsupported };

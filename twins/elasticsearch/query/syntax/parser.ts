@@ -95,10 +95,10 @@ export class Parser {
   }
 
   #reasonToDrop(name: string, json: unknown): string | undefined {
-    if (!this.#names().includes(name)) return `[${name}] is no clause of the Query DSL`;
+    if (!this.#names().includes(name)) return `[${name}] is not a clause of the Query DSL`;
     if (!this.#grammar.specified.has(name)) return `[${name}] is not among the clauses of the specification`;
     const body = isObject(json) ? json[name] : undefined;
-    return isObject(body) ? undefined : `the body of [${name}] is no object`;
+    return isObject(body) ? undefined : `the body of [${name}] is not an object`;
   }
 
   #names(): string[] {
@@ -161,7 +161,7 @@ export class Parser {
     }
     if (!written) return this.unknown(name, name);
     return illegalArgument(
-      `[${name}] query is not among the clauses of the specification; fidelity [vendor] has it`,
+      `[${name}] query is not among the clauses of the specification; set the fidelity to [vendor] to use it`,
     );
   }
 

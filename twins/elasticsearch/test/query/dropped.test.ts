@@ -72,11 +72,11 @@ test.each<[bool: object, expected: string[]]>([
   expect((await idsOf(store, { bool })).sort((a, b) => Number(a) - Number(b))).toEqual(expected);
 });
 
-test("a clause whose body is no object is noted like any other dropped clause", () => {
+test("a clause whose body is not an object is noted like any other dropped clause", () => {
   const query = { bool: { must: [{ prefix: "x" }, { term: 5 }, { nonsense: null }] } };
   expect(compile(store, query).dropped).toEqual([
     { clause: "prefix", path: "query.bool.must[0]", reason: expect.stringContaining("specification") },
-    { clause: "term", path: "query.bool.must[1]", reason: "the body of [term] is no object" },
-    { clause: "nonsense", path: "query.bool.must[2]", reason: "[nonsense] is no clause of the Query DSL" },
+    { clause: "term", path: "query.bool.must[1]", reason: "the body of [term] is not an object" },
+    { clause: "nonsense", path: "query.bool.must[2]", reason: "[nonsense] is not a clause of the Query DSL" },
   ]);
 });
