@@ -1,6 +1,9 @@
-/** `npm run check-imports`: who may import whom, and that no imports go in a circle. */
+/**
+ * `npm run check-imports`: who may import whom, and that no imports go in a circle. It imports no package of the
+ * project, so that a fork can take any of them away.
+ */
 import { fileURLToPath } from "node:url";
-import { readArguments } from "@offhook/platform/server/command-line";
+import { parseArgs } from "node:util";
 import { type Circle, refusedCircles } from "./check-imports/circles.ts";
 import { readProject } from "./check-imports/imports.ts";
 import { refusalOf, unusedExports } from "./check-imports/rules.ts";
@@ -8,7 +11,8 @@ import { refusalOf, unusedExports } from "./check-imports/rules.ts";
 const PROJECT = fileURLToPath(new URL("..", import.meta.url));
 const usage = `usage: npm run check-imports -- [FOLDER] [--unused-exports]
   FOLDER            the project to check (default: this one)
-  --unused-exports  also names what packages export and nothing imports`;
+  --unused-exports  also names what packages export and nothing imports
+  --help            this`;
 
 const CIRCLE_ADVICE = {
   "across folders":
@@ -18,13 +22,19 @@ const CIRCLE_ADVICE = {
 } satisfies Record<Circle["kind"], string>;
 
 function main(): number {
-  const given = readArguments(usage, { "unused-exports": { type: "boolean", default: false } });
-  if (!given) {
+  const { values, positionals } = parseArgs({
+    options: {
+      "unused-exports": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+    allowPositionals: true,
+  });
+  if (values.help) {
     console.log(usage);
     return 0;
   }
   const beganAt = performance.now();
-  const project = readProject(given.positionals[0] ?? PROJECT);
+  const project = readProject(positionals[0] ?? PROJECT);
   const { files, imports, workspaces } = project;
   const problems = [
     ...imports.flatMap((it) => {
@@ -35,7 +45,7 @@ function main(): number {
       ({ kind, files: members, way }) =>
         `A circle of ${members.length} files, ${kind}:\n    ${way.join("\n  → ")}\n  ${CIRCLE_ADVICE[kind]} [circle]`,
     ),
-    ...(given.values["unused-exports"] ? unusedExports(project) : []).map(
+    ...(values["unused-exports"] ? unusedExports(project) : []).map(
       (specifier) =>
         `${specifier} is exported and nothing imports it\n  Take it out of \`exports\` in the package.json of its package. [unused exports]`,
     ),

@@ -69,9 +69,9 @@ function sourceFiles(root: string, folder: string): string[] {
 }
 
 function readWorkspaces(root: string): Workspace[] {
-  const folders = readdirSync(path.join(root, "twins"), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => `twins/${name}`);
+  const twins = path.join(root, "twins");
+  const entries = existsSync(twins) ? readdirSync(twins, { withFileTypes: true }) : [];
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `twins/${name}`);
   return folders.map((folder) => {
     const manifest: { name: string; exports?: Record<string, string> } = JSON.parse(
       readFileSync(path.join(root, folder, "package.json"), "utf8"),

@@ -19,6 +19,9 @@ const OF_A_TWIN = ["platform"];
 /** Any package's tests may look at a call through it. */
 const OF_TESTS = ["engine"];
 
+/** What runs for a user; `scripts` and `samples` make, measure and start that. */
+const PRODUCTION = new Set(["agent", "tools", "twins"]);
+
 /** Folders of a package whose files the package runs without. */
 const TEST_FOLDERS = new Set(["test", "testing", "bench", "compare", "coverage"]);
 
@@ -116,7 +119,7 @@ export const RULES: readonly Rule[] = [
   {
     name: "test code",
     says: "What runs in production imports nothing of a test/, testing/, bench/, compare/ or coverage/ folder.",
-    refuses: ({ source, target }) => !source.isTest && source.top !== "scripts" && target?.isTest === true,
+    refuses: ({ source, target }) => PRODUCTION.has(source.top) && !source.isTest && target?.isTest === true,
   },
   {
     name: "own tests",

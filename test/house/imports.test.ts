@@ -145,6 +145,9 @@ const accepted: Record<string, Files> = {
     "test/ok.test.ts":
       'import "./support/http.ts"; import "../agent/server.ts"; import "../scripts/demo.ts";',
   },
+  "makers of samples import what tests are given": {
+    "samples/datasets/ok.ts": 'import "@offhook/platform/testing/http";',
+  },
   "what only looks like an import": {
     "agent/ok-text.ts": 'export const it = `import("@offhook/engine")`; // import "../scripts/dev.ts"',
   },

@@ -39,7 +39,10 @@ const explanations = [
   "Both take turns, and their answers are compared. Memory is of the process that did all of it: uploads, questions, writes.",
 ];
 
-/** Reports what was measured when its time was up. @throws Error when a program fails, or when it is interrupted */
+/**
+ * Reports what was measured when its time was up. @throws Error when a program fails, or when it is interrupted
+ * @public found by `npm run bench`
+ */
 export async function bench(options: BenchOptions): Promise<Report> {
   const { size } = options;
   const startedAt = performance.now();

@@ -7,9 +7,9 @@ import { commandError } from "../spl-error.ts";
 import { count, number, text } from "../syntax/option-types.ts";
 import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
 import { zoneOf } from "../time/zone-of.ts";
-import { binNumbers } from "./number-bins.ts";
+import { type BinOptions, binNumbers, DEFAULT_BINS, type Extent } from "./number-bins.ts";
 import { rowTime } from "./row-time.ts";
-import { type Span, span, type TimeSpan, timeSpanOf } from "./span.ts";
+import { span, type TimeSpan, timeSpanOf } from "./span.ts";
 import { approximateSeconds, automaticSpan, type TimeBuckets, timeBuckets } from "./time-buckets.ts";
 
 /** splunkd words refused values of bin options differently from those of other options. */
@@ -24,25 +24,6 @@ export const binOptionTypes = {
   end: number,
   aligntime: text,
 };
-
-export interface BinOptions {
-  bins?: number;
-  span?: Span | "auto";
-  minspan?: Span | "auto";
-  start?: number;
-  end?: number;
-  aligntime?: string;
-}
-
-export const DEFAULT_BINS = 100;
-
-/** Least and greatest value of a field. */
-export interface Extent {
-  least: number;
-  greatest: number;
-  /** Whether all numbers are whole. */
-  whole?: boolean;
-}
 
 /** Extent of the numbers in a field; `undefined` when there are none. */
 export async function extentOf(

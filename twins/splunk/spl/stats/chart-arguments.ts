@@ -4,9 +4,10 @@ import { readAggregates } from "../syntax/aggregates.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import type { AggregateCall } from "../syntax/ast.ts";
 import { boolean, text } from "../syntax/option-types.ts";
-import { type BinOptions, binOptionTypes } from "./bin-options.ts";
+import { binOptionTypes } from "./bin-options.ts";
 import { checkAggregates } from "./check-aggregates.ts";
 import { isComputed } from "./computed.ts";
+import type { BinOptions } from "./number-bins.ts";
 import {
   readSeriesCondition,
   type SeriesCondition,

@@ -1,6 +1,6 @@
 /** Adds the rows of `chart` and `timechart` that no event falls into: empty time buckets and empty ranges. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
-import type { Extent } from "./bin-options.ts";
+import type { Extent } from "./number-bins.ts";
 import { parseRange, type Range } from "./number-bins.ts";
 import { checkTableSize, type Table } from "./pivot.ts";
 import type { TimeBuckets } from "./time-buckets.ts";

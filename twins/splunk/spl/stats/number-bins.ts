@@ -2,9 +2,26 @@
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { formatPlaces } from "../eval/precision.ts";
 import { bindOnce, numberOf, type Typed, textOf } from "../relation/typed.ts";
-import type { BinOptions, Extent } from "./bin-options.ts";
+import type { Span } from "./span.ts";
 
-const DEFAULT_BINS = 100;
+export interface BinOptions {
+  bins?: number;
+  span?: Span | "auto";
+  minspan?: Span | "auto";
+  start?: number;
+  end?: number;
+  aligntime?: string;
+}
+
+export const DEFAULT_BINS = 100;
+
+/** Least and greatest value of a field. */
+export interface Extent {
+  least: number;
+  greatest: number;
+  /** Whether all numbers are whole. */
+  whole?: boolean;
+}
 
 /** The ranges of a field's numbers, as text. Values that are no numbers stay unchanged. */
 export async function binNumbers(

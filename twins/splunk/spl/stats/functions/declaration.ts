@@ -25,5 +25,12 @@ export interface StatsFunction {
   compile(values: Values, use: Use): Typed;
 }
 
+/** A function as a search names it. */
+export interface FoundFunction {
+  declared: StatsFunction;
+  /** 95 in `p95`. */
+  parameter: number;
+}
+
 export const number = (sql: Typed["sql"]): Typed => ({ type: "number", multi: false, sql });
 export const texts = (sql: Typed["sql"]): Typed => ({ type: "text", multi: true, sql });

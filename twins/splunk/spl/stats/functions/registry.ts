@@ -1,6 +1,6 @@
 /** All aggregate functions, by name. */
 import { aggregateFunctions } from "./aggregate.ts";
-import type { StatsFunction } from "./declaration.ts";
+import type { FoundFunction, StatsFunction } from "./declaration.ts";
 import { orderFunctions } from "./order.ts";
 import { sparkline } from "./sparkline.ts";
 
@@ -18,12 +18,6 @@ const byPrefix = new Map(
     (declared.prefixes ?? []).map((prefix) => [prefix, declared] as const),
   ),
 );
-
-export interface FoundFunction {
-  declared: StatsFunction;
-  /** 95 in `p95`. */
-  parameter: number;
-}
 
 /** @param name in lower case: `c`, `perc99.9` */
 export function findStatsFunction(name: string): FoundFunction | undefined {

@@ -3,10 +3,9 @@ import { raw, sql } from "@offhook/log-store/sql";
 import { lambdaParameter, mapList, type Typed, textOf } from "../../relation/typed.ts";
 import { SplError } from "../../spl-error.ts";
 import type { AggregateCall } from "../../syntax/ast.ts";
-import type { Measure } from "../aggregation.ts";
 import type { Site } from "../site.ts";
 import { listValues, type Values } from "../values.ts";
-import { number, type StatsFunction, texts } from "./declaration.ts";
+import { type FoundFunction, number, type StatsFunction, texts } from "./declaration.ts";
 
 /** First element of the list: tells clients to draw it. */
 const MARK = "##__SPARKLINE__##";
@@ -20,7 +19,11 @@ export const sparkline: StatsFunction = {
 };
 
 /** `sparkline(sum(x), 1h)`: slots without values are 0. */
-export function sparklineOf({ found, value }: Measure, { argument }: AggregateCall, site: Site): Typed {
+export function sparklineOf(
+  { found, value }: { found: FoundFunction; value: Typed },
+  { argument }: AggregateCall,
+  site: Site,
+): Typed {
   const span = argument.kind === "sparkline" ? argument.span : undefined;
   const { declared, parameter } = found;
   return parts(value, site, span, (values) => declared.compile(values, { site, parameter }));
