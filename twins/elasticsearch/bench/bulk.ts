@@ -1,7 +1,7 @@
 /** How many documents a second `_bulk` takes. */
 
 import type { RunningTwin } from "@offhook/log-store/bench/questions";
-import { logEvents } from "@offhook/log-store/testing/log-events";
+import { logEvents } from "@offhook/log-store/made-logs";
 import { type BenchOptions, type Figure, figure } from "@offhook/platform/testing/bench/report";
 import { z } from "zod";
 import { TwinClient } from "./http.ts";

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { finished } from "node:stream/promises";
 import { z } from "zod";
-import { logEvents } from "../testing/log-events.ts";
+import { logEvents } from "../made-logs.ts";
 import type { Facts } from "./facts.ts";
 import type { DatasetFormat } from "./questions.ts";
 

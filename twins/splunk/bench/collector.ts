@@ -1,7 +1,7 @@
 /** How many events a second the event collector takes. */
 
 import type { RunningTwin } from "@offhook/log-store/bench/questions";
-import { logEvents } from "@offhook/log-store/testing/log-events";
+import { logEvents } from "@offhook/log-store/made-logs";
 import { type BenchOptions, type Figure, figure } from "@offhook/platform/testing/bench/report";
 import { SplunkClient } from "./client.ts";
 

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import { expect, test } from "vitest";
+import { logEvents } from "../../made-logs.ts";
 import { openLogStore } from "../../store/duckdb-log-store.ts";
-import { logEvents } from "../../testing/log-events.ts";
 import { EventWorld } from "../../world/event-world.ts";
 
 const EVENTS = 10_000;
