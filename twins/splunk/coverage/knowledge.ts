@@ -1,8 +1,9 @@
 /** What the detections refer to: their macros and lookups, and those of Splunk's other add-ons that they use. */
 import { z } from "zod";
-import type { DataModelObject, Knowledge, Macro } from "../spl/context/knowledge.ts";
+import type { DataModelObject, Knowledge } from "../spl/context/knowledge.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
+import type { Macro } from "../spl/syntax/macros.ts";
 import type { DetectionMacro, Repository } from "./repository.ts";
 
 const pair = z.object({ table: z.string() });

@@ -1,10 +1,9 @@
 /** Parses a search: comments and macros first, then its commands. */
 import { memoize } from "@offhook/platform/base/memoize";
 import { findCommand } from "./commands/registry.ts";
-import type { Knowledge } from "./context/knowledge.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 import { evaluateMacro } from "./syntax/eval-macro.ts";
-import { expandMacros } from "./syntax/macros.ts";
+import { expandMacros, type FindMacro } from "./syntax/macros.ts";
 import { type FindCommand, parsePipeline } from "./syntax/pipeline.ts";
 import { checkBalance } from "./syntax/text.ts";
 
@@ -18,7 +17,7 @@ const MAX_MEMOIZED_CHARACTERS = 2_000;
  */
 export function parseSearch(
   text: string,
-  knowledge: Pick<Knowledge, "macro">,
+  knowledge: { macro: FindMacro },
   find: FindCommand = findCommand,
 ): Pipeline {
   // A search with macros is parsed each time, since the macros may have changed.
@@ -31,7 +30,7 @@ const parseWithoutMacros = memoize(
   MAX_MEMOIZED,
 );
 
-function parse(text: string, knowledge: Pick<Knowledge, "macro">, find: FindCommand): Pipeline {
+function parse(text: string, knowledge: { macro: FindMacro }, find: FindCommand): Pipeline {
   const query = expandMacros(text, (name, args) => knowledge.macro(name, args), evaluateMacro);
   checkBalance(query);
   return parsePipeline(query, { start: 0, end: query.length }, find);

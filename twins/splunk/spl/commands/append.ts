@@ -1,8 +1,8 @@
 /** `append`: adds the rows of a subsearch at the end. */
 import { defineCommand } from "../command.ts";
+import { boundsOf, readSubsearch, subsearchOptionTypes } from "../context/subsearch-options.ts";
 import { relationOf } from "../relation/rows.ts";
 import { concat } from "../relation/union.ts";
-import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
 import { coveringRange } from "../time/time-range.ts";
 
 export const append = defineCommand({

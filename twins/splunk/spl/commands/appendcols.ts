@@ -1,13 +1,13 @@
 /** `appendcols`: adds the fields of a subsearch's rows, row by row. */
 import { identifier, joined, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
+import { boundsOf, readSubsearch, subsearchOptionTypes } from "../context/subsearch-options.ts";
 import { unifyTypes } from "../eval/value.ts";
 import { withRowNumber } from "../relation/order.ts";
 import { columnOf, fieldValue, type Output, outputsOf, type Relation, select } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
 import type { Typed } from "../relation/typed.ts";
 import { boolean } from "../syntax/option-types.ts";
-import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
 
 export const appendcols = defineCommand({
   name: "appendcols",

@@ -1,9 +1,9 @@
 /** `appendpipe`: adds the result of a pipeline over the rows at the end. */
 import { defineCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
+import { readSubsearch } from "../context/subsearch-options.ts";
 import { concat } from "../relation/union.ts";
 import { boolean } from "../syntax/option-types.ts";
-import { readSubsearch } from "../syntax/subsearch-options.ts";
 
 export const appendpipe = defineCommand({
   name: "appendpipe",

@@ -7,7 +7,7 @@ import type { SearchContext } from "../context/search-context.ts";
 import { type Rows, relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { boolean, oneOf, text } from "../syntax/option-types.ts";
-import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { rejectUnserved } from "../syntax/unserved-options.ts";
 import { formatTime } from "../time/strftime.ts";
 
 /** Events that one search stores. */
@@ -19,7 +19,7 @@ export const collect = defineCommand({
   kind: "events",
   parse(reader) {
     const options = reader.options(optionTypes);
-    refuseUnserved(reader, "collect", options);
+    rejectUnserved(reader, "collect", options);
     const { index, addtime = true, addinfo = true, testmode = false, marker = "", host } = options;
     if (index === undefined) return reader.fail("You must specify the name of an index: index=<string>.");
     const { source, sourcetype = "stash", output_format: format = "raw" } = options;

@@ -8,7 +8,7 @@ import { textOf } from "../relation/typed.ts";
 import { addExtractedFields } from "../structured/extracted-fields.ts";
 import { type KeyValueOptions, keyValues } from "../structured/key-values.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
-import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { rejectUnserved } from "../syntax/unserved-options.ts";
 
 const extractPairs = defineRowFunction("splunk.extract", (input, options, firstOnly) => {
   if (input === null || options === null) return null;
@@ -31,7 +31,7 @@ export const extract = defineCommand({
   kind: "streaming",
   parse(reader) {
     const options = reader.options(optionTypes);
-    refuseUnserved(reader, "extract", options);
+    rejectUnserved(reader, "extract", options);
     const stanza = reader.peek().text;
     if (!reader.atEnd())
       reader.fail(`The extraction stanza '${stanza}' of transforms.conf is not served here.`);

@@ -2,7 +2,7 @@
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Command } from "../command.ts";
-import { idleOptions, type UnservedOption, unservedOptions } from "../syntax/unserved-options.ts";
+import { ignoredOptions, type UnservedOption, unservedOptions } from "../syntax/unserved-options.ts";
 import { commands, notServed } from "./registry.ts";
 
 /** What each command does, in a few words. */
@@ -127,7 +127,7 @@ export function commandList(): string {
     ...otherRefusals.map(([command, option, reason]) => `| \`${command}\` | ${option} | ${reason} |`),
     "",
     "These tell Splunk how to run a command (servers, memory, preview) and change no row:",
-    `${Object.entries(idleOptions)
+    `${Object.entries(ignoredOptions)
       .map(([command, options]) => `\`${command}\` ${codeList(options)}`)
       .join("; ")}.`,
     "",

@@ -3,7 +3,7 @@ import { defineCommand } from "../command.ts";
 import { relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
-import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { rejectUnserved } from "../syntax/unserved-options.ts";
 
 export const loadjob = defineCommand({
   name: "loadjob",
@@ -12,7 +12,7 @@ export const loadjob = defineCommand({
     const before = reader.options(optionTypes);
     const sid = before.savedsearch === undefined && !reader.atEnd() ? reader.text("a search id") : undefined;
     const options = { ...before, ...reader.options(optionTypes) };
-    refuseUnserved(reader, "loadjob", options);
+    rejectUnserved(reader, "loadjob", options);
     if (sid === undefined && options.savedsearch === undefined) {
       reader.fail("A search id or a saved search is required.");
     }

@@ -8,7 +8,7 @@ import { nullValue } from "../relation/typed.ts";
 import { inlineRows } from "../sources/inline-rows.ts";
 import { SplError } from "../spl-error.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
-import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { rejectUnserved } from "../syntax/unserved-options.ts";
 import { isThisServer } from "./this-server.ts";
 
 /** Length of `data`. */
@@ -29,7 +29,7 @@ export const makeresults = defineCommand({
       format: text,
       data: text,
     });
-    refuseUnserved(reader, "makeresults", options);
+    rejectUnserved(reader, "makeresults", options);
     // splunkd silently ignores further arguments.
     reader.rest();
     const { format: written, data, splunk_server: server = "local", ...others } = options;

@@ -9,7 +9,7 @@ import { nullValue, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { eventsOfIndexes } from "../search/indexes.ts";
 import { searchEvents } from "../search/search-rows.ts";
 import { oneOf, text } from "../syntax/option-types.ts";
-import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { rejectUnserved } from "../syntax/unserved-options.ts";
 import { isThisServer } from "./this-server.ts";
 
 const fieldOf = { hosts: "host", sources: "source", sourcetypes: "sourcetype" } as const;
@@ -27,7 +27,7 @@ export const metadata = defineCommand({
     } = reader.options({
       type: {
         ...oneOf("hosts", "sources", "sourcetypes"),
-        refusal: () =>
+        errorMessage: () =>
           "The 'type' argument to 'metadata' must be one of the following: 'hosts', 'sources', or 'sourcetypes'.",
       },
       // May be repeated.
@@ -36,10 +36,10 @@ export const metadata = defineCommand({
       splunk_server_group: text,
       datatype: {
         ...oneOf("event", "metric"),
-        refusal: () => "Invalid 'datatype'. Possible 'datatype' values include 'event' and 'metric'.",
+        errorMessage: () => "Invalid 'datatype'. Possible 'datatype' values include 'event' and 'metric'.",
       },
     });
-    refuseUnserved(reader, "metadata", others);
+    rejectUnserved(reader, "metadata", others);
     if (datatype === "metric") reader.fail("Metrics are not served here.");
     if (type === undefined)
       return reader.fail("You must specify a 'type' argument to 'metadata', as in 'type=hosts'.");

@@ -6,7 +6,7 @@ import type { Relation } from "../relation/relation.ts";
 import { type Rows, relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
-import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { rejectUnserved } from "../syntax/unserved-options.ts";
 
 /** Rows of a lookup table. */
 const MAX_ROWS = 500_000;
@@ -18,7 +18,7 @@ export const outputlookup = defineCommand({
     const before = reader.options(optionTypes);
     const name = reader.text("the name of a lookup table");
     const options = { ...before, ...reader.options(optionTypes) };
-    refuseUnserved(reader, "outputlookup", options);
+    rejectUnserved(reader, "outputlookup", options);
     const {
       append = false,
       create_empty: createEmpty = false,

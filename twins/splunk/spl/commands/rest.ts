@@ -7,7 +7,7 @@ import { columnOf, extend, noRows, type Relation } from "../relation/relation.ts
 import { relationOf } from "../relation/rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { count, text } from "../syntax/option-types.ts";
-import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { rejectUnserved } from "../syntax/unserved-options.ts";
 import { isThisServer } from "./this-server.ts";
 
 export const rest = defineCommand({
@@ -34,7 +34,7 @@ export const rest = defineCommand({
       if (!reader.symbol("=")) reader.fail(`Invalid argument: '${name}'`);
       args[name] = reader.text(`the value of '${name}'`);
     }
-    refuseUnserved(reader, "rest", options);
+    rejectUnserved(reader, "rest", options);
     return { path, args, ...options };
   },
   async compile({ path, args, count: maxEntries = 0, splunk_server: server = "*" }, _input, context) {

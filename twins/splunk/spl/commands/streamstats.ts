@@ -30,7 +30,7 @@ const command = "streamstats";
 const timeWindow: OptionType<Span> = {
   expected: "time span",
   read: parseSpan,
-  refusal: () => "time_window must be a valid time span.",
+  errorMessage: () => "time_window must be a valid time span.",
 };
 
 const optionTypes = {

@@ -2,11 +2,11 @@
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { limitSubsearch } from "../context/subsearch-limit.ts";
+import { boundsOf, type SubsearchOptions, subsearchOptionTypes } from "../context/subsearch-options.ts";
 import { noRows, type Relation } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
 import { concat, mergeByTime } from "../relation/union.ts";
 import { type Dataset, datasetRelation, isStreaming, readDataset } from "../sources/dataset.ts";
-import { boundsOf, type SubsearchOptions, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
 import { coveringRange } from "../time/time-range.ts";
 
 export const union = defineCommand({

@@ -1,19 +1,6 @@
 /** Knowledge objects that searches refer to by name. They are rows of the twin's world. */
 import type { Rows } from "../relation/rows.ts";
-
-export interface Macro {
-  /** `name` or `name(2)`. */
-  name: string;
-  args: readonly string[];
-  /** Contains `$arg$` in place of each argument. */
-  definition: string;
-  /** `definition` is an eval expression that computes the macro's text. */
-  isEval: boolean;
-  /** An eval expression over the arguments; absent or empty: any arguments are valid. */
-  validation?: string;
-  /** The message for invalid arguments. */
-  errorMessage?: string;
-}
+import type { FindMacro } from "../syntax/macros.ts";
 
 export interface SavedSearch {
   name: string;
@@ -67,7 +54,7 @@ export interface LookupTable extends Rows {
 }
 
 export interface Knowledge {
-  macro(name: string, args: number): Macro | undefined;
+  macro: FindMacro;
   savedSearch(name: string): SavedSearch | undefined;
   /** Finds a lookup table by its name, with or without `.csv`, or by the name of its definition. */
   lookup(name: string): Promise<LookupTable | undefined>;

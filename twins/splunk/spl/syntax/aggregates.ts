@@ -1,10 +1,10 @@
-/** Reads what `stats` and its like compute: `count`, `dc(user) AS users`, `sum(eval(bytes / 1024))`, `sparkline(count, 1h)`. */
+/** Reads the aggregates of `stats` and the like: `count`, `dc(user) AS users`, `sum(eval(bytes / 1024))`, `sparkline(count, 1h)`. */
 import type { ArgumentReader } from "./argument-reader.ts";
 import type { AggregateCall } from "./ast.ts";
 
 const functionName = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
-/** Aggregates with commas or blanks between them, up to the end or one of these keywords. */
+/** Reads aggregates, separated by commas or blanks, up to the end or a stop word. */
 export function readAggregates(
   reader: ArgumentReader,
   stopWords: readonly string[] = ["by", "over"],
@@ -23,7 +23,7 @@ export function readAggregates(
   }
 }
 
-/** One aggregate with its `AS`. */
+/** Reads one aggregate with its `AS`. */
 export function readAggregate(reader: ArgumentReader): AggregateCall {
   const token = reader.next();
   if (!functionName.test(token.text)) reader.fail(`The argument '${token.text}' is invalid.`);
@@ -36,7 +36,7 @@ export function readAggregate(reader: ArgumentReader): AggregateCall {
   return { name, argument, as, text };
 }
 
-/** The fields after BY, if it is next. */
+/** Reads BY and its fields, if BY is next. */
 export function readBy(reader: ArgumentReader, stopWords: readonly string[] = []): string[] {
   if (!reader.keyword("by")) return [];
   const fields = reader.fields(stopWords);
@@ -48,16 +48,16 @@ function readArgument(reader: ArgumentReader, name: string): AggregateCall["argu
   reader.next();
   if (reader.symbol(")")) return { kind: "none" };
   if (name === "sparkline") return readSparkline(reader);
-  if (name === "eval") return closed(reader, expressionArgument(reader));
+  if (name === "eval") return expectClosing(reader, expressionArgument(reader));
   const first = reader.peek();
   const after = reader.peek(1);
   const isEval = first.type === "word" && first.text.toLowerCase() === "eval";
   if (isEval && after.type === "symbol" && after.text === "(") {
     reader.next();
     reader.next();
-    return closed(reader, closed(reader, expressionArgument(reader)));
+    return expectClosing(reader, expectClosing(reader, expressionArgument(reader)));
   }
-  return closed(reader, { kind: "field", name: reader.field(`the field of '${name}'`) });
+  return expectClosing(reader, { kind: "field", name: reader.field(`the field of '${name}'`) });
 }
 
 function expressionArgument(reader: ArgumentReader): AggregateCall["argument"] {
@@ -68,10 +68,10 @@ function expressionArgument(reader: ArgumentReader): AggregateCall["argument"] {
 function readSparkline(reader: ArgumentReader): AggregateCall["argument"] {
   const aggregate = readAggregate(reader);
   const span = reader.symbol(",") ? reader.text("the span of 'sparkline'") : undefined;
-  return closed(reader, { kind: "sparkline", aggregate, span });
+  return expectClosing(reader, { kind: "sparkline", aggregate, span });
 }
 
-function closed<Argument>(reader: ArgumentReader, argument: Argument): Argument {
+function expectClosing<Argument>(reader: ArgumentReader, argument: Argument): Argument {
   if (reader.atEnd()) reader.fail("Mismatched quotes and/or parenthesis.");
   if (!reader.symbol(")")) reader.fail(`The argument '${reader.peek().text}' is invalid.`);
   return argument;

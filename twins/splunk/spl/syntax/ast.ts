@@ -25,7 +25,7 @@ export interface Pipeline {
   readonly text: string;
 }
 
-/** What stands in `[ … ]`. Its result is put in its place, as text (see `commands/format.ts`) or as rows. */
+/** `[ … ]`. Its result replaces it, as text (see `commands/format.ts`) or as rows. */
 export interface Subsearch extends Span {
   readonly pipeline: Pipeline;
 }
@@ -54,24 +54,24 @@ export type Expression = Span &
       }
     /** `x IN (1, 2)`; with NOT it stands in a unary node. */
     | { readonly node: "in"; readonly operand: Expression; readonly values: readonly Expression[] }
-    /** Its result is read as an expression. */
+    /** Its result is parsed as an expression. */
     | { readonly node: "subsearch"; readonly subsearch: Subsearch }
   );
 
 /** A value of a search expression. */
 export interface SearchValue {
-  /** Without its quotes; `\"` and `\\` are undone, `*` stands for any characters, quoted or not. */
+  /** Without quotes, with `\"` and `\\` unescaped. `*` is a wildcard, quoted or not. */
   readonly text: string;
   readonly quoted: boolean;
 }
 
 /** An expression of `search`. */
 export type SearchExpression =
-  /** Nothing was said: every row. */
+  /** An empty expression: every row. */
   | { readonly node: "all" }
   | { readonly node: "and" | "or"; readonly operands: readonly SearchExpression[] }
   | { readonly node: "not"; readonly operand: SearchExpression }
-  /** Looked for in `_raw`. `CASE(x)`: case counts; `TERM(x)`: one indexed term. */
+  /** Searched in `_raw`. `CASE(x)`: case-sensitive; `TERM(x)`: one indexed term. */
   | { readonly node: "term"; readonly value: SearchValue; readonly mode: "plain" | "case" | "term" }
   /** `mode` is that of `field=CASE(x)`, `field=TERM(x)`. */
   | {
@@ -82,16 +82,16 @@ export type SearchExpression =
       readonly mode: "plain" | "case" | "term";
     }
   | { readonly node: "in"; readonly field: string; readonly values: readonly SearchValue[] }
-  /** `earliest=-1h`, `_index_latest=now`, `starttimeu=…`: it narrows the search's range wherever it stands. */
+  /** `earliest=-1h`, `_index_latest=now`, `starttimeu=…`: narrows the search's range wherever it stands. */
   | { readonly node: "time"; readonly modifier: string; readonly value: string }
-  /** Its result, with `prefix` before it (`earliest=`), is read as a search expression. */
+  /** Its result, after `prefix` (`earliest=`), is parsed as a search expression. */
   | { readonly node: "subsearch"; readonly prefix: string; readonly subsearch: Subsearch };
 
-/** An aggregate of `stats` and its like: `dc(user) AS users`. */
+/** An aggregate of `stats` and the like: `dc(user) AS users`. */
 export interface AggregateCall {
-  /** As written, lower case: `c`, `p95`, `values`. */
+  /** As written, in lower case: `c`, `p95`, `values`. */
   readonly name: string;
-  /** `count` has none; a name can have wildcards; `eval(…)` is an expression. */
+  /** `count` has none. A name may contain wildcards. `eval(…)` is an expression. */
   readonly argument:
     | { readonly kind: "none" }
     | { readonly kind: "field"; readonly name: string }
@@ -102,7 +102,7 @@ export interface AggregateCall {
       }
     /** `sparkline(avg(x), 1h)`. */
     | { readonly kind: "sparkline"; readonly aggregate: AggregateCall; readonly span: string | undefined };
-  /** Name of the result: what `as` says (it can have wildcards as the field has), else as written: `sum(bytes)`. */
+  /** Name of the result after `AS`, with the wildcards of the field; `undefined`: `text` is the name. */
   readonly as: string | undefined;
   /** As written, without `as`: the default name. */
   readonly text: string;

@@ -1,5 +1,4 @@
-/** The text that an eval macro's definition gives. It is computed while the search is read, so that it knows no event and no time. */
-
+/** Evaluates the definitions of eval macros while the search is parsed: without events and without a time. */
 import { lookupTable, ownValue } from "@offhook/platform/base/lookup-table";
 import { SplError } from "../spl-error.ts";
 import type { Expression } from "./ast.ts";
@@ -7,15 +6,15 @@ import { parseExpressionAt } from "./expression.ts";
 
 type Value = string | number | boolean | undefined;
 
-/** @throws SplError when it is no expression that gives a text or a number, or needs what is not served in a macro */
+/** Computes the text of an eval macro. @throws SplError for a malformed or unsupported expression, and for other results than texts and numbers */
 export function evaluateMacro(definition: string): string {
-  const value = evaluated(parsed(definition), new Map());
+  const value = evaluate(parse(definition), new Map());
   if (typeof value !== "string" && typeof value !== "number") refuse("it gives neither a text nor a number");
   return String(value);
 }
 
 /**
- * What is wrong with the arguments of a macro: the text that its validation gives, or its message where that is not true.
+ * Validates the arguments of a macro. @returns the error: the text that the validation gives, or `errorMessage` if it is not true.
  * Source: macros.conf.spec. @throws SplError as above
  */
 export function validateMacro(
@@ -23,14 +22,14 @@ export function validateMacro(
   args: ReadonlyMap<string, string>,
   errorMessage: string,
 ): string | undefined {
-  const expression = parsed(validation);
-  const value = evaluated(expression, args);
+  const expression = parse(validation);
+  const value = evaluate(expression, args);
   if (value === true) return undefined;
   if (typeof value === "boolean" || (value === undefined && isCondition(expression))) return errorMessage;
   return value === undefined ? undefined : String(value);
 }
 
-/** Whether an expression gives a truth value where it gives any. */
+/** Whether an expression gives a boolean if it gives a value. */
 function isCondition(expression: Expression): boolean {
   switch (expression.node) {
     case "in":
@@ -44,7 +43,7 @@ function isCondition(expression: Expression): boolean {
   }
 }
 
-function parsed(definition: string): Expression {
+function parse(definition: string): Expression {
   const expression = parseExpressionAt({
     text: definition,
     span: { start: 0, end: definition.length },
@@ -56,9 +55,9 @@ function parsed(definition: string): Expression {
   return expression;
 }
 
-/** @param fields what names stand for: the arguments of a macro whose validation it is */
-function evaluated(expression: Expression, fields: ReadonlyMap<string, string>): Value {
-  const given = (one: Expression) => evaluated(one, fields);
+/** @param fields values of names: the arguments of the macro being validated */
+function evaluate(expression: Expression, fields: ReadonlyMap<string, string>): Value {
+  const given = (one: Expression) => evaluate(one, fields);
   switch (expression.node) {
     case "number":
     case "string":
@@ -66,27 +65,27 @@ function evaluated(expression: Expression, fields: ReadonlyMap<string, string>):
     case "field":
       return fields.get(expression.name);
     case "unary":
-      return signed(expression.operator, given(expression.operand));
+      return applyUnary(expression.operator, given(expression.operand));
     case "binary":
-      return combined(expression.operator, given(expression.left), given(expression.right));
+      return applyBinary(expression.operator, given(expression.left), given(expression.right));
     case "in":
       return expression.values.some(
-        (value) => combined("=", given(expression.operand), given(value)) === true,
+        (value) => applyBinary("=", given(expression.operand), given(value)) === true,
       );
     case "call":
-      return called(expression.name, expression.args.map(given));
+      return callFunction(expression.name, expression.args.map(given));
     case "subsearch":
       return refuse("it has a subsearch");
   }
 }
 
-function signed(operator: "-" | "+" | "not", value: Value): Value {
+function applyUnary(operator: "-" | "+" | "not", value: Value): Value {
   if (operator === "not") return typeof value === "boolean" ? !value : undefined;
-  const number = numeric(value);
+  const number = numberOf(value);
   return operator === "-" && number !== undefined ? -number : number;
 }
 
-function combined(
+function applyBinary(
   operator: Extract<Expression, { node: "binary" }>["operator"],
   left: Value,
   right: Value,
@@ -100,8 +99,8 @@ function combined(
       return (left === true) !== (right === true);
   }
   if (left === undefined || right === undefined) return undefined;
-  const a = numeric(left);
-  const b = numeric(right);
+  const a = numberOf(left);
+  const b = numberOf(right);
   const numbers = a !== undefined && b !== undefined;
   switch (operator) {
     case ".":
@@ -120,11 +119,11 @@ function combined(
     case "like":
       return refuse("LIKE is not served in a macro");
     default:
-      return numbers ? compared(operator, a, b) : compared(operator, String(left), String(right));
+      return numbers ? compare(operator, a, b) : compare(operator, String(left), String(right));
   }
 }
 
-function compared<Operand extends string | number>(operator: string, a: Operand, b: Operand): boolean {
+function compare<Operand extends string | number>(operator: string, a: Operand, b: Operand): boolean {
   switch (operator) {
     case "=":
       return a === b;
@@ -141,7 +140,7 @@ function compared<Operand extends string | number>(operator: string, a: Operand,
   }
 }
 
-/** What can be told without an event. */
+/** Functions that need no event. */
 const functions = lookupTable<(...values: Value[]) => Value>({
   true: () => true,
   false: () => false,
@@ -151,30 +150,30 @@ const functions = lookupTable<(...values: Value[]) => Value>({
   coalesce: (...values) => values.find((value) => value !== undefined),
   isnull: (value) => value === undefined,
   isnotnull: (value) => value !== undefined,
-  isnum: (value) => numeric(value) !== undefined,
-  isint: (value) => Number.isInteger(numeric(value)),
-  isstr: (value) => typeof value === "string" && numeric(value) === undefined,
+  isnum: (value) => numberOf(value) !== undefined,
+  isint: (value) => Number.isInteger(numberOf(value)),
+  isstr: (value) => typeof value === "string" && numberOf(value) === undefined,
   validate: (...values) => values.find((_, index) => index % 2 === 1 && values[index - 1] !== true),
   lower: (value) => (value === undefined ? undefined : String(value).toLowerCase()),
   upper: (value) => (value === undefined ? undefined : String(value).toUpperCase()),
   len: (value) => (value === undefined ? undefined : String(value).length),
   trim: (value) => (value === undefined ? undefined : String(value).trim()),
   tostring: (value) => (typeof value === "boolean" ? (value ? "True" : "False") : value?.toString()),
-  tonumber: (value) => numeric(value),
-  round: (value) => roundedOrMissing(numeric(value)),
+  tonumber: (value) => numberOf(value),
+  round: (value) => round(numberOf(value)),
 });
 
-function called(name: string, args: readonly Value[]): Value {
+function callFunction(name: string, args: readonly Value[]): Value {
   const call = ownValue(functions, name);
   if (call === undefined) return refuse(`the function '${name}' is not served in a macro`);
   return call(...args);
 }
 
-function roundedOrMissing(value: number | undefined): Value {
+function round(value: number | undefined): Value {
   return value === undefined ? undefined : Math.sign(value) * Math.round(Math.abs(value));
 }
 
-function numeric(value: Value): number | undefined {
+function numberOf(value: Value): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value !== "string" || value.trim() === "") return undefined;
   const number = Number(value);

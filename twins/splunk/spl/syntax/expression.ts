@@ -1,54 +1,52 @@
 /**
- * Reads eval expressions. From the weakest operator to the strongest: XOR; OR; AND; NOT (or `!`); comparisons, LIKE and IN; `+ - .`; `* / %`;
- * signs. Operators in words are in any case.
+ * Parses eval expressions. Operators by increasing precedence: XOR; OR; AND; NOT (or `!`); comparisons, LIKE and IN; `+ - .`;
+ * `* / %`; signs. The case of word operators does not matter.
  */
-
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Expression, Pipeline, Span } from "./ast.ts";
-import { afterString, closingBracket, isSpace, unescaped } from "./text.ts";
+import { afterString, closingBracket, isSpace, unescapeQuotes } from "./text.ts";
 
 export interface ExpressionSource {
   text: string;
   span: Span;
-  /** Reads the pipeline of a subsearch. */
+  /** Parses the pipeline of a subsearch. */
   nested(span: Span): Pipeline;
-  /** @param message without `The expression is malformed.` */
+  /** @param message text after `The expression is malformed.` */
   fail(message: string, at: number): never;
 }
 
 type BinaryOperator = Extract<Expression, { node: "binary" }>["operator"];
 
-/** Parentheses, calls, signs and operators of one strength in each other. */
-const maxDepth = 250;
+/** Deepest nesting of parentheses, calls and signs, and longest chain of operators of equal precedence. */
+const MAX_DEPTH = 250;
 const number = /0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/y;
-/** `{}` are of JSON's lists, `$…$` are tokens nobody has put a value for. */
+/** `{}` denotes JSON lists; `$…$` is a token without a value. */
 const name = /[\p{L}_$@][\p{L}\p{N}_$@:]*(?:\{[^{}\s"']*\}[\p{L}\p{N}_]*)*/uy;
 const operatorText = /==|!=|<=|>=|[=<>+\-.*/%]|(?:and|or|xor|like|in|not\s+(?:like|in))(?![\p{L}\p{N}_])/iuy;
 const reserved = new Set(["and", "or", "not", "xor", "like", "in"]);
 
-/** The higher the stronger. */
-const strengths = { xor: 1, or: 2, and: 3, not: 4, comparison: 5, sum: 6, product: 7 };
-const operators = lookupTable<{ operator: BinaryOperator; strength: number }>({
-  xor: { operator: "xor", strength: strengths.xor },
-  or: { operator: "or", strength: strengths.or },
-  and: { operator: "and", strength: strengths.and },
-  like: { operator: "like", strength: strengths.comparison },
-  "=": { operator: "=", strength: strengths.comparison },
-  "==": { operator: "=", strength: strengths.comparison },
-  "!=": { operator: "!=", strength: strengths.comparison },
-  "<": { operator: "<", strength: strengths.comparison },
-  "<=": { operator: "<=", strength: strengths.comparison },
-  ">": { operator: ">", strength: strengths.comparison },
-  ">=": { operator: ">=", strength: strengths.comparison },
-  "+": { operator: "+", strength: strengths.sum },
-  "-": { operator: "-", strength: strengths.sum },
-  ".": { operator: ".", strength: strengths.sum },
-  "*": { operator: "*", strength: strengths.product },
-  "/": { operator: "/", strength: strengths.product },
-  "%": { operator: "%", strength: strengths.product },
+const precedences = { xor: 1, or: 2, and: 3, not: 4, comparison: 5, sum: 6, product: 7 };
+const operators = lookupTable<{ operator: BinaryOperator; precedence: number }>({
+  xor: { operator: "xor", precedence: precedences.xor },
+  or: { operator: "or", precedence: precedences.or },
+  and: { operator: "and", precedence: precedences.and },
+  like: { operator: "like", precedence: precedences.comparison },
+  "=": { operator: "=", precedence: precedences.comparison },
+  "==": { operator: "=", precedence: precedences.comparison },
+  "!=": { operator: "!=", precedence: precedences.comparison },
+  "<": { operator: "<", precedence: precedences.comparison },
+  "<=": { operator: "<=", precedence: precedences.comparison },
+  ">": { operator: ">", precedence: precedences.comparison },
+  ">=": { operator: ">=", precedence: precedences.comparison },
+  "+": { operator: "+", precedence: precedences.sum },
+  "-": { operator: "-", precedence: precedences.sum },
+  ".": { operator: ".", precedence: precedences.sum },
+  "*": { operator: "*", precedence: precedences.product },
+  "/": { operator: "/", precedence: precedences.product },
+  "%": { operator: "%", precedence: precedences.product },
 });
 
-/** The longest expression that the text begins with. */
+/** Parses the longest expression at the start of the text. */
 export function parseExpressionAt(source: ExpressionSource): Expression {
   return new ExpressionParser(source).read();
 }
@@ -67,12 +65,12 @@ class ExpressionParser {
     this.#end = source.span.end;
   }
 
-  /** @param weakest operators that are weaker end the expression */
-  read(weakest = strengths.xor): Expression {
-    let left = this.#prefixed(weakest);
+  /** @param minimum an operator of lower precedence ends the expression */
+  read(minimum = precedences.xor): Expression {
+    let left = this.#unary(minimum);
     for (let count = 0; ; count++) {
-      this.#bound(count);
-      const next = this.#operator(weakest);
+      this.#checkDepth(count);
+      const next = this.#operator(minimum);
       if (next === undefined) return left;
       left = this.#operation(left, next);
     }
@@ -80,34 +78,34 @@ class ExpressionParser {
 
   #operation(left: Expression, { negated, text }: { negated: boolean; text: string }): Expression {
     const known = operators[text];
-    if (known === undefined) return negation(negated ? 1 : 0, left.start, this.#list(left));
-    const { operator, strength } = known;
+    if (known === undefined) return negate(negated ? 1 : 0, left.start, this.#list(left));
+    const { operator, precedence } = known;
     const operand = () => {
       this.#expectOperand(operator);
-      return this.read(strength + 1);
+      return this.read(precedence + 1);
     };
     const right = operand();
     if (operator === "and" || operator === "or" || operator === "xor") {
       const operands = [left, right];
       while (this.#word(operator)) operands.push(operand());
-      return balanced(operator, operands);
+      return balance(operator, operands);
     }
-    return negation(negated ? 1 : 0, left.start, binary(operator, left, right));
+    return negate(negated ? 1 : 0, left.start, binary(operator, left, right));
   }
 
-  /** Takes the operator that is next unless it is weaker: its text in lower case, and whether NOT stood before it. */
-  #operator(weakest: number): { negated: boolean; text: string } | undefined {
+  /** Reads the next operator unless its precedence is lower: its text in lower case, and whether NOT precedes it. */
+  #operator(minimum: number): { negated: boolean; text: string } | undefined {
     const start = this.#offset;
     const matched = this.#match(operatorText)?.toLowerCase();
     if (matched === undefined) return undefined;
     const negated = /^not\s/.test(matched);
     const text = negated ? matched.slice(3).trim() : matched;
-    if ((operators[text]?.strength ?? strengths.comparison) >= weakest) return { negated, text };
+    if ((operators[text]?.precedence ?? precedences.comparison) >= minimum) return { negated, text };
     this.#offset = start;
     return undefined;
   }
 
-  /** What is said of an operator that nothing stands behind. */
+  /** Fails for an operator without a right operand. */
   #expectOperand(operator: BinaryOperator): void {
     this.#skipSpace();
     if (this.#offset < this.#end && !/[),]/.test(this.#text.charAt(this.#offset))) return;
@@ -124,20 +122,20 @@ class ExpressionParser {
     return { node: "in", operand, values, start: operand.start, end: this.#offset };
   }
 
-  /** With the NOTs or the signs before it. */
-  #prefixed(weakest: number): Expression {
+  /** Reads an operand with its NOTs and signs. */
+  #unary(minimum: number): Expression {
     this.#skipSpace();
     const start = this.#offset;
     let negations = 0;
-    while (this.#word("not") || this.#exclamation()) this.#bound(++negations);
-    if (negations > 0) return negation(negations, start, this.read(Math.max(weakest, strengths.not)));
+    while (this.#word("not") || this.#exclamation()) this.#checkDepth(++negations);
+    if (negations > 0) return negate(negations, start, this.read(Math.max(minimum, precedences.not)));
     const signs: { operator: "-" | "+"; start: number }[] = [];
     for (;;) {
       this.#skipSpace();
       const char = this.#text[this.#offset];
       if (this.#offset >= this.#end || (char !== "-" && char !== "+")) break;
       signs.push({ operator: char, start: this.#offset });
-      this.#bound(signs.length);
+      this.#checkDepth(signs.length);
       this.#offset++;
     }
     return signs.reduceRight<Expression>(
@@ -182,7 +180,7 @@ class ExpressionParser {
     return this.#fail("The factor is missing.");
   }
 
-  /** Up to the closing parenthesis; the opening one is read. */
+  /** Reads arguments up to the closing parenthesis. The opening one is already read. */
   #arguments(): Expression[] {
     const args: Expression[] = [];
     if (this.#symbol(")")) return args;
@@ -198,7 +196,7 @@ class ExpressionParser {
     const end = afterString(this.#text, start, this.#end);
     if (end === -1) this.#fail("Unbalanced quotes.");
     this.#offset = end;
-    return { node: "string", value: unescaped(this.#text.slice(start + 1, end - 1)), start, end };
+    return { node: "string", value: unescapeQuotes(this.#text.slice(start + 1, end - 1)), start, end };
   }
 
   #quotedField(): Expression {
@@ -220,22 +218,22 @@ class ExpressionParser {
 
   #deeper<Result>(read: () => Result): Result {
     this.#depth++;
-    this.#bound(this.#depth);
+    this.#checkDepth(this.#depth);
     const result = read();
     this.#depth--;
     return result;
   }
 
-  #bound(depth: number): void {
-    if (depth > maxDepth) this.#fail(`It is nested too deeply: there can be ${maxDepth} levels.`);
+  #checkDepth(depth: number): void {
+    if (depth > MAX_DEPTH) this.#fail(`It is nested too deeply: there can be ${MAX_DEPTH} levels.`);
   }
 
-  /** `!` says the same as NOT; `!=` does not. */
+  /** `!` means NOT; `!=` does not. */
   #exclamation(): boolean {
     return this.#text[this.#offset + 1] !== "=" && this.#symbol("!");
   }
 
-  /** Takes the word if it is next, whatever its case. */
+  /** Reads the word if it is next, ignoring case. */
   #word(word: string): boolean {
     this.#skipSpace();
     const end = this.#offset + word.length;
@@ -278,8 +276,8 @@ function binary(operator: BinaryOperator, left: Expression, right: Expression): 
   return { node: "binary", operator, left, right, start: left.start, end: right.end };
 }
 
-/** @param times how many NOTs there are */
-function negation(times: number, start: number, operand: Expression): Expression {
+/** @param times number of NOTs */
+function negate(times: number, start: number, operand: Expression): Expression {
   let negated = operand;
   for (let count = 0; count < times; count++) {
     negated = { node: "unary", operator: "not", operand: negated, start, end: operand.end };
@@ -287,7 +285,8 @@ function negation(times: number, start: number, operand: Expression): Expression
   return negated;
 }
 
-function balanced(operator: "and" | "or" | "xor", operands: readonly Expression[]): Expression {
+/** Builds a balanced tree of equal operators, so that long chains do not nest deeply. */
+function balance(operator: "and" | "or" | "xor", operands: readonly Expression[]): Expression {
   let level = operands;
   while (level.length > 1) {
     const next: Expression[] = [];

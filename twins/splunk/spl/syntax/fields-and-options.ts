@@ -1,7 +1,7 @@
-/** Arguments whose order does not count: `makemv delim="," a` and `makemv a delim=","`. */
+/** Fields and options in any order: `makemv delim="," a` and `makemv a delim=","`. */
 import type { ArgumentReader, OptionTypes, OptionValues } from "./argument-reader.ts";
 
-/** Names of fields and options as they come, up to what is neither. */
+/** Reads fields and options up to the first token that is neither. */
 export function readFieldsAndOptions<Types extends OptionTypes>(
   reader: ArgumentReader,
   types: Types,
@@ -17,7 +17,7 @@ export function readFieldsAndOptions<Types extends OptionTypes>(
   return { names, options };
 }
 
-/** The same for commands that take one field. */
+/** Like `readFieldsAndOptions`, for commands that take one field. */
 export function readFieldAndOptions<Types extends OptionTypes>(
   reader: ArgumentReader,
   types: Types,

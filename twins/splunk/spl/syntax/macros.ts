@@ -1,32 +1,46 @@
-/** Takes comments out of a search and puts macros' text in. Neither is looked for in double quotes. */
-import type { Knowledge, Macro } from "../context/knowledge.ts";
+/** Removes comments and expands macros, both only outside of double quotes. */
 import { SplError } from "../spl-error.ts";
 import { validateMacro } from "./eval-macro.ts";
 import { afterString, parserError } from "./text.ts";
 
-/** Macros in each other. */
-const maxDepth = 100;
-/** UTF-16 units that macros may add to a search, those in each other counted each time. */
-const maxLength = 4_000_000;
+/** Deepest nesting of macros. */
+const MAX_DEPTH = 100;
+/** Most UTF-16 units that macros add to a search, counted at each level of nesting. */
+const MAX_EXPANDED_LENGTH = 4_000_000;
 const comment = "```";
 
-export type FindMacro = Knowledge["macro"];
-/** The text that the definition of an eval macro gives. @throws SplError */
+export interface Macro {
+  /** `name` or `name(2)`. */
+  name: string;
+  args: readonly string[];
+  /** Contains `$arg$` in place of each argument. */
+  definition: string;
+  /** `definition` is an eval expression that computes the macro's text. */
+  isEval: boolean;
+  /** An eval expression over the arguments; absent or empty: any arguments are valid. */
+  validation?: string;
+  /** The message for invalid arguments. */
+  errorMessage?: string;
+}
+
+/** @param args number of arguments */
+export type FindMacro = (name: string, args: number) => Macro | undefined;
+/** Computes the text of an eval macro. @throws SplError */
 export type EvaluateMacro = (definition: string) => string;
 
 interface Expansion {
   find: FindMacro;
   evaluate: EvaluateMacro;
-  /** What is left of `maxLength`. */
+  /** What remains of `MAX_EXPANDED_LENGTH`. */
   room: number;
 }
 
-/** @throws SplError for a macro that there is not, or that never ends */
+/** Removes comments and expands macros. @throws SplError for an unknown or endlessly recursive macro */
 export function expandMacros(text: string, find: FindMacro, evaluate: EvaluateMacro): string {
-  return expanded(text, { find, evaluate, room: maxLength }, 0);
+  return expand(text, { find, evaluate, room: MAX_EXPANDED_LENGTH }, 0);
 }
 
-function expanded(text: string, expansion: Expansion, depth: number): string {
+function expand(text: string, expansion: Expansion, depth: number): string {
   if (!text.includes("`")) return text;
   const pieces: string[] = [];
   let from = 0;
@@ -45,7 +59,7 @@ function expanded(text: string, expansion: Expansion, depth: number): string {
     pieces.push(text.slice(from, index));
     const { after, replacement } = text.startsWith(comment, index)
       ? { after: afterComment(text, index), replacement: " " }
-      : invocation(text, index, expansion, depth);
+      : expandInvocation(text, index, expansion, depth);
     pieces.push(replacement);
     from = after;
     index = after;
@@ -60,7 +74,7 @@ function afterComment(text: string, at: number): number {
   return close + comment.length;
 }
 
-function invocation(
+function expandInvocation(
   text: string,
   at: number,
   expansion: Expansion,
@@ -69,25 +83,27 @@ function invocation(
   const close = closingBacktick(text, at);
   if (close === -1) throw parserError("Missing a closing tick mark for macro expansion.", at);
   const call = text.slice(at + 1, close).trim();
-  const { name, args } = parsed(call, at);
+  const { name, args } = parseInvocation(call, at);
   const macro = expansion.find(name, args.length);
   if (macro === undefined) throw unknownMacro(name, args.length, at);
-  if (depth >= maxDepth) {
+  if (depth >= MAX_DEPTH) {
     throw parserError(
-      `Reached maximum recursion depth (${maxDepth}) while expanding macros. Check for infinitely recursive macro definitions.`,
+      `Reached maximum recursion depth (${MAX_DEPTH}) while expanding macros. Check for infinitely recursive macro definitions.`,
       at,
     );
   }
-  const wrong = wrongArguments(macro, args);
+  const wrong = argumentError(macro, args);
   if (wrong !== undefined) throw parserError(wrong, at);
-  const pieces = substituted(macro, args);
+  const pieces = substitute(macro, args);
   expansion.room -= pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (expansion.room < 0) {
-    throw new SplError(`The search is longer than ${maxLength} characters with its macros expanded.`);
+    throw new SplError(
+      `The search is longer than ${MAX_EXPANDED_LENGTH} characters with its macros expanded.`,
+    );
   }
   const definition = pieces.join("");
   const result = macro.isEval ? expansion.evaluate(definition) : definition;
-  const replacement = expanded(result, expansion, depth + 1);
+  const replacement = expand(result, expansion, depth + 1);
   return { after: close + 1, replacement };
 }
 
@@ -109,7 +125,7 @@ function closingBacktick(text: string, at: number): number {
   return -1;
 }
 
-function parsed(call: string, at: number): { name: string; args: string[] } {
+function parseInvocation(call: string, at: number): { name: string; args: string[] } {
   const open = call.indexOf("(");
   const name = (open === -1 ? call : call.slice(0, open)).trim();
   if (call === "") throw parserError("You must provide a macro expression.", at);
@@ -122,7 +138,7 @@ function parsed(call: string, at: number): { name: string; args: string[] } {
   return { name, args: inner.trim() === "" ? [] : splitArguments(inner) };
 }
 
-/** Between commas; what stands in quotes or parentheses stays together, and quotes around a whole argument go. */
+/** Splits at commas outside of quotes and parentheses, and removes the quotes around whole arguments. */
 function splitArguments(text: string): string[] {
   const args: string[] = [];
   let from = 0;
@@ -137,7 +153,7 @@ function splitArguments(text: string): string[] {
     if (char === "(") depth++;
     if (char === ")") depth--;
     if (char === undefined || (char === "," && depth <= 0)) {
-      args.push(argument(text.slice(from, index).trim()));
+      args.push(unquoteArgument(text.slice(from, index).trim()));
       from = index + 1;
     }
     index += char === "\\" && index + 1 < text.length ? 2 : 1;
@@ -145,23 +161,23 @@ function splitArguments(text: string): string[] {
   return args;
 }
 
-function argument(text: string): string {
+function unquoteArgument(text: string): string {
   if (text[0] !== '"' || afterString(text, 0) !== text.length) return text;
   return text.slice(1, -1).replaceAll('\\"', '"');
 }
 
-/** What the macro says of arguments that it does not take. */
-function wrongArguments(
+/** The error message for invalid arguments, if the macro validates them. */
+function argumentError(
   { name, args, validation = "", errorMessage = "" }: Macro,
   values: readonly string[],
 ): string | undefined {
   if (validation.trim() === "") return undefined;
-  const said = errorMessage || `The arguments of the macro '${name}' are invalid.`;
-  return validateMacro(validation, argumentsByName(args, values), said);
+  const message = errorMessage || `The arguments of the macro '${name}' are invalid.`;
+  return validateMacro(validation, argumentsByName(args, values), message);
 }
 
-/** The definition with its arguments put in, in pieces. */
-function substituted({ definition, args }: Macro, values: readonly string[]): string[] {
+/** Substitutes the arguments. @returns the text in pieces */
+function substitute({ definition, args }: Macro, values: readonly string[]): string[] {
   if (args.length === 0) return [definition];
   const byName = argumentsByName(args, values);
   return definition
@@ -169,11 +185,11 @@ function substituted({ definition, args }: Macro, values: readonly string[]): st
     .map((piece) => (piece.startsWith("$") ? (byName.get(piece.slice(1, -1)) ?? piece) : piece));
 }
 
-/** By their places, or by their names when each is written as `name=value`. */
+/** Arguments by position, or by name if each is written as `name=value`. */
 function argumentsByName(names: readonly string[], values: readonly string[]): Map<string, string> {
   const named = values.map((value) => /^([^\s="]+)\s*=\s*(.*)$/s.exec(value));
   if (named.every((match) => match !== null && names.includes(match[1] ?? ""))) {
-    return new Map(named.map((match) => [match?.[1] ?? "", argument(match?.[2] ?? "")]));
+    return new Map(named.map((match) => [match?.[1] ?? "", unquoteArgument(match?.[2] ?? "")]));
   }
   return new Map(names.map((name, index) => [name, values[index] ?? ""]));
 }

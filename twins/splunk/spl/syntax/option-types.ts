@@ -1,4 +1,4 @@
-/** What the values of options are. */
+/** Types of options. */
 import type { OptionType } from "./argument-reader.ts";
 
 export const text: OptionType<string> = { expected: "string", read: (value) => value };
@@ -17,7 +17,6 @@ export const integer: OptionType<number> = {
   read: (value) => (/^[+-]?\d{1,15}$/.test(value) ? Number(value) : undefined),
 };
 
-/** From 0. */
 export const count: OptionType<number> = {
   expected: "non-negative integer",
   read: (value) => (/^\+?\d{1,15}$/.test(value) ? Number(value) : undefined),
@@ -31,7 +30,7 @@ export const number: OptionType<number> = {
   },
 };
 
-/** One of these words, whatever its case. */
+/** One of these words, ignoring case. */
 export function oneOf<Word extends string>(...words: readonly Word[]): OptionType<Word> {
   return {
     expected: words.join("|"),

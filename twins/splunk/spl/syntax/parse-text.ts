@@ -1,10 +1,10 @@
-/** Expressions that come from elsewhere than a command's arguments: a subsearch's result, an event type, `searchmatch`. */
+/** Parses expressions that are no command's arguments: a subsearch's result, an event type, `searchmatch`. */
 import { SplError } from "../spl-error.ts";
 import type { Expression, Pipeline, SearchExpression } from "./ast.ts";
 import { checkBalance } from "./text.ts";
 import { createArgumentReader } from "./text-argument-reader.ts";
 
-/** Reads a search: `context.parse`. */
+/** Parses a search: `context.parse`. */
 type Parse = (search: string) => Pipeline;
 
 /** @throws SplError `Error in 'search' command: …` */

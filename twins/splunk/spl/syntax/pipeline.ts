@@ -1,18 +1,18 @@
-/** Reads a pipeline whose macros and comments are gone. */
+/** Parses a pipeline after the expansion of macros. */
 import type { Command } from "../command.ts";
 import { commandError } from "../spl-error.ts";
 import type { Pipeline, Span } from "./ast.ts";
-import { betweenPipes, parserError, trimmed } from "./text.ts";
+import { parserError, splitAtPipes, trimSpan } from "./text.ts";
 import { createArgumentReader } from "./text-argument-reader.ts";
 
-/** The command of a name, in lower case. @throws SplError when there is none */
+/** Finds a command. @param name in lower case @throws SplError for an unknown name */
 export type FindCommand = (name: string) => Command;
 
 const commandName = /[^\s|[\]()"=,<>!]+/y;
 
 /** @param text balanced (`checkBalance`) @throws SplError */
 export function parsePipeline(text: string, span: Span, find: FindCommand): Pipeline {
-  const pieces = betweenPipes(text, span).map((piece) => trimmed(text, piece));
+  const pieces = splitAtPipes(text, span).map((piece) => trimSpan(text, piece));
   const query = text.slice(span.start, span.end).trim();
   const [first] = pieces;
   const leading = first !== undefined && first.start === first.end && pieces.length > 1;
@@ -24,12 +24,12 @@ export function parsePipeline(text: string, span: Span, find: FindCommand): Pipe
       const where = `Error at position '${stage.start - span.start}' of search query '${excerpt(query)}'.`;
       throw parserError(`Missing a search command before '|'. ${where}`, stage.start);
     }
-    return bound(text, stage, index === 0, find);
+    return parseCommand(text, stage, index === 0 ? "first" : "later", find);
   });
   return { commands, text: query };
 }
 
-function bound(text: string, { start, end }: Span, first: boolean, find: FindCommand) {
+function parseCommand(text: string, { start, end }: Span, position: "first" | "later", find: FindCommand) {
   commandName.lastIndex = start;
   const name = commandName.exec(text)?.[0];
   if (name === undefined || start + name.length > end) {
@@ -40,11 +40,11 @@ function bound(text: string, { start, end }: Span, first: boolean, find: FindCom
     throw parserError(`${message} Error at position '${start}' of search query '${excerpt(text)}'.`, start);
   }
   const command = find(name.toLowerCase());
-  const args = trimmed(text, { start: start + name.length, end });
+  const args = trimSpan(text, { start: start + name.length, end });
   const nested = (span: Span) => parsePipeline(text, span, find);
   const reader = createArgumentReader({ command: command.name, text, span: args, nested });
   const bound = command.bind(reader, text.slice(args.start, args.end));
-  if (bound.kind === "generating" && !first) {
+  if (bound.kind === "generating" && position !== "first") {
     throw commandError(command.name, "This command must be the first command of a search.");
   }
   return bound;

@@ -1,6 +1,6 @@
 /**
- * Reads the expressions of `search`. From the weakest operator to the strongest: AND, written or not; OR; NOT. They are written in
- * capitals; elsewise they are terms.
+ * Parses expressions of `search`. Operators by increasing precedence: AND, explicit or implied; OR; NOT. Only in capitals are they
+ * operators; otherwise they are terms.
  */
 import type { Comparator, Pipeline, SearchExpression, SearchValue, Span, Subsearch } from "./ast.ts";
 import {
@@ -17,27 +17,27 @@ import {
   termPattern,
   valuePattern,
 } from "./search-lexeme.ts";
-import { closingBracket, closingParenthesis, unescaped } from "./text.ts";
+import { closingBracket, closingParenthesis, unescapeQuotes } from "./text.ts";
 
 export interface SearchExpressionSource {
   text: string;
   span: Span;
-  /** Reads the pipeline of a subsearch. */
+  /** Parses the pipeline of a subsearch. */
   nested(span: Span): Pipeline;
   fail(message: string): never;
-  /** Words that end the expression, whatever their case, unless they are compared or in parentheses: `BY` of `tstats`. */
+  /** Words that end the expression, ignoring case, unless they are compared or in parentheses: `BY` of `tstats`. */
   stopWords: readonly string[];
 }
 
-const maxDepth = 250;
-const modifiers = new Set(
+const MAX_DEPTH = 250;
+const timeModifiers = new Set(
   ["earliest latest _index_earliest _index_latest starttime endtime starttimeu endtimeu timeformat"]
     .concat("startdaysago enddaysago starthoursago endhoursago startminutesago endminutesago")
     .concat("startmonthsago endmonthsago searchtimespanhours searchtimespanminutes searchtimespandays")
     .flatMap((names) => names.split(" ")),
 );
 
-/** The text, as far as a stop word, as one expression. @returns `end`: where the stop word begins, or the end of the text */
+/** Parses the text up to a stop word. @returns `end`: the start of the stop word, or the end of the text */
 export function parseSearchExpressionAt(source: SearchExpressionSource): {
   expression: SearchExpression;
   end: number;
@@ -61,7 +61,7 @@ class SearchExpressionParser {
 
   read(): { expression: SearchExpression; end: number } {
     const first = this.#peek();
-    const nothing = first.type === "end" || this.#stops(first);
+    const nothing = first.type === "end" || this.#isStopWord(first);
     const expression: SearchExpression = nothing ? { node: "all" } : this.#and();
     const left = this.#peek();
     if (left.text === ")") this.#fail("unbalanced parentheses.");
@@ -72,37 +72,37 @@ class SearchExpressionParser {
     const operands: SearchExpression[] = [this.#or()];
     for (;;) {
       const next = this.#peek();
-      if (next.type === "end" || next.text === ")" || this.#stops(next)) break;
+      if (next.type === "end" || next.text === ")" || this.#isStopWord(next)) break;
       if (isOperator(next, "AND")) {
         this.#move(next);
-        this.#rightClause("AND");
+        this.#expectRightClause("AND");
       } else if (isComma(next)) {
         this.#move(next);
         continue;
       }
       operands.push(this.#or());
     }
-    return joined("and", operands);
+    return combine("and", operands);
   }
 
   #or(): SearchExpression {
     const operands: SearchExpression[] = [this.#not()];
     for (let next = this.#peek(); isOperator(next, "OR"); next = this.#peek()) {
       this.#move(next);
-      this.#rightClause("OR");
+      this.#expectRightClause("OR");
       operands.push(this.#not());
     }
-    return joined("or", operands);
+    return combine("or", operands);
   }
 
-  #stops(next: Lexeme): boolean {
+  #isStopWord(next: Lexeme): boolean {
     if (this.#depth > 0 || next.type !== "word" || next.quoted) return false;
     if (!this.#source.stopWords.includes(next.text.toLowerCase())) return false;
     const after = this.#after(next);
     return after.type !== "symbol" || comparatorOf(after.text) === undefined;
   }
 
-  #rightClause(operator: string): void {
+  #expectRightClause(operator: string): void {
     const next = this.#peek();
     if (next.type === "end" || next.text === ")" || isOperator(next, "AND", "OR")) {
       this.#fail(`'${operator}' operator is missing a clause on the right hand side.`);
@@ -116,9 +116,9 @@ class SearchExpressionParser {
     }
     let negations = 0;
     for (let not = next; isOperator(not, "NOT"); not = this.#peek()) {
-      this.#bound(++negations);
+      this.#checkDepth(++negations);
       this.#move(not);
-      this.#rightClause("NOT");
+      this.#expectRightClause("NOT");
     }
     let clause = this.#clause();
     for (; negations > 0; negations--) clause = { node: "not", operand: clause };
@@ -156,12 +156,12 @@ class SearchExpressionParser {
     return inner;
   }
 
-  /** What follows a name, if it is compared with something. */
+  /** Reads a comparison with a field, if a comparator is next. */
   #comparison(field: Lexeme): SearchExpression | undefined {
     const next = this.#peek();
     if (next.type === "symbol" && comparatorOf(next.text) !== undefined) {
       this.#move(next);
-      return this.#compared(nameOf(field), comparatorOf(next.text) ?? "=", next);
+      return this.#comparedValue(nameOf(field), comparatorOf(next.text) ?? "=", next);
     }
     if (isWord(next, "IN") && this.#after(next).text === "(") return this.#list(field, next);
     if (isWord(next, "NOT")) {
@@ -173,33 +173,33 @@ class SearchExpressionParser {
     return undefined;
   }
 
-  #compared(field: string, comparator: Comparator, symbol: Lexeme): SearchExpression {
+  #comparedValue(field: string, comparator: Comparator, symbol: Lexeme): SearchExpression {
     const read = this.#value(valuePattern);
     if (read.text === "[" && read.type === "symbol") {
       const prefix = `${quotedName(field)}${comparator}`;
       return { node: "subsearch", prefix, subsearch: this.#subsearch(read.start) };
     }
-    if (read.type === "symbol" && read.text === "(") return this.#distributed(field, comparator, read);
+    if (read.type === "symbol" && read.text === "(") return this.#distribute(field, comparator, read);
     if (read.type !== "word") {
       this.#fail(`Comparator '${symbol.text}' is missing a term on the right hand side.`);
     }
     this.#move(read);
     const mode = this.#mode(read);
     if (mode !== undefined) return { node: "comparison", field, comparator, ...mode };
-    if (modifiers.has(field) && comparator === "=") {
+    if (timeModifiers.has(field) && comparator === "=") {
       return { node: "time", modifier: field, value: searchValue(read).text };
     }
     return { node: "comparison", field, comparator, value: searchValue(read), mode: "plain" };
   }
 
-  /** `field=(a OR b)`: each term in the parentheses is a value of the field. */
-  #distributed(field: string, comparator: Comparator, open: Lexeme): SearchExpression {
+  /** Reads `field=(a OR b)`, which compares the field with each term in the parentheses. */
+  #distribute(field: string, comparator: Comparator, open: Lexeme): SearchExpression {
     this.#move(open);
     const inner = this.#deeper(() => this.#and());
     const close = this.#peek();
     if (close.text !== ")") this.#fail("unbalanced parentheses.");
     this.#move(close);
-    return comparedWith(field, comparator, inner);
+    return distribute(field, comparator, inner);
   }
 
   #list(field: Lexeme, keyword: Lexeme): SearchExpression {
@@ -221,7 +221,7 @@ class SearchExpressionParser {
     return { node: "in", field: nameOf(field), values };
   }
 
-  /** `TERM(x)`, `CASE(x)`: what is in the parentheses. */
+  /** Reads the parentheses of `TERM(x)` or `CASE(x)`. */
   #mode(lexeme: Lexeme): { value: SearchValue; mode: "case" | "term" } | undefined {
     if (lexeme.type !== "word" || lexeme.quoted || !/^(?:TERM|CASE)$/.test(lexeme.text)) return undefined;
     if (this.#offset >= this.#end || this.#text[this.#offset] !== "(") return undefined;
@@ -230,7 +230,7 @@ class SearchExpressionParser {
     const inner = this.#text.slice(this.#offset + 1, close).trim();
     this.#offset = close + 1;
     const quoted = /^".*"$/s.test(inner);
-    const text = unescaped(quoted ? inner.slice(1, -1) : inner);
+    const text = unescapeQuotes(quoted ? inner.slice(1, -1) : inner);
     return { value: { text, quoted }, mode: lexeme.text === "TERM" ? "term" : "case" };
   }
 
@@ -263,14 +263,14 @@ class SearchExpressionParser {
   }
 
   #deeper<Result>(read: () => Result): Result {
-    this.#bound(++this.#depth);
+    this.#checkDepth(++this.#depth);
     const result = read();
     this.#depth--;
     return result;
   }
 
-  #bound(depth: number): void {
-    if (depth > maxDepth) this.#fail(`it is nested too deeply: there can be ${maxDepth} levels.`);
+  #checkDepth(depth: number): void {
+    if (depth > MAX_DEPTH) this.#fail(`it is nested too deeply: there can be ${MAX_DEPTH} levels.`);
   }
 
   #fail(message: string): never {
@@ -278,16 +278,16 @@ class SearchExpressionParser {
   }
 }
 
-function comparedWith(field: string, comparator: Comparator, inner: SearchExpression): SearchExpression {
+function distribute(field: string, comparator: Comparator, inner: SearchExpression): SearchExpression {
   switch (inner.node) {
     case "and":
     case "or":
       return {
         node: inner.node,
-        operands: inner.operands.map((operand) => comparedWith(field, comparator, operand)),
+        operands: inner.operands.map((operand) => distribute(field, comparator, operand)),
       };
     case "not":
-      return { node: "not", operand: comparedWith(field, comparator, inner.operand) };
+      return { node: "not", operand: distribute(field, comparator, inner.operand) };
     case "term":
       return { node: "comparison", field, comparator, value: inner.value, mode: inner.mode };
     default:
@@ -295,7 +295,7 @@ function comparedWith(field: string, comparator: Comparator, inner: SearchExpres
   }
 }
 
-function joined(node: "and" | "or", operands: readonly SearchExpression[]): SearchExpression {
+function combine(node: "and" | "or", operands: readonly SearchExpression[]): SearchExpression {
   const [first, ...others] = operands;
   return first !== undefined && others.length === 0 ? first : { node, operands };
 }

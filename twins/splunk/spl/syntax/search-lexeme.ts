@@ -1,6 +1,6 @@
-/** What search expressions are made of: words, values, symbols. What a word is depends on where it stands. */
+/** Lexemes of search expressions: words, values, symbols. What counts as a word depends on the position. */
 import type { Comparator, SearchValue } from "./ast.ts";
-import { afterString, isSpace, unescaped } from "./text.ts";
+import { afterString, isSpace, unescapeQuotes } from "./text.ts";
 
 export type Lexeme =
   | { type: "word"; text: string; quoted: boolean; start: number; end: number }
@@ -8,14 +8,14 @@ export type Lexeme =
   | { type: "end"; text: ""; start: number; end: number };
 
 const comparator = /==|!=|<=|>=|=|<|>|::/y;
-/** A term or a name, which ends where something is compared. */
+/** A term or a name; a comparator ends it. */
 export const termPattern = /(?:[^\s"()[\]=<>!,:\\]+|\\.|!(?!=)|:(?!:))+|\\/sy;
-/** A value, which may have anything in it that does not end it. */
+/** A value after a comparator, which may contain further comparators and commas. */
 export const valuePattern = /(?:[^\s"()[\]\\]+|\\.)+|\\/sy;
 /** A value in the list of IN. */
 export const listValuePattern = /(?:[^\s"()[\]\\,]+|\\.)+|\\/sy;
 
-/** @param pattern what a bare word is here @returns `undefined` when quotes are not closed */
+/** Reads the lexeme at an offset. @param pattern of an unquoted word @returns `undefined` for unbalanced quotes */
 export function lexemeAt(text: string, offset: number, limit: number, pattern: RegExp): Lexeme | undefined {
   let start = offset;
   while (start < limit && isSpace(text[start])) start++;
@@ -54,11 +54,11 @@ export function comparatorOf(text: string): Comparator | undefined {
 
 export function searchValue(lexeme: Lexeme): SearchValue {
   const quoted = lexeme.type === "word" && lexeme.quoted;
-  return { text: unescaped(lexeme.text), quoted };
+  return { text: unescapeQuotes(lexeme.text), quoted };
 }
 
 export function nameOf(lexeme: Lexeme): string {
-  const name = unescaped(lexeme.text);
+  const name = unescapeQuotes(lexeme.text);
   return /^'.+'$/s.test(name) ? name.slice(1, -1) : name;
 }
 

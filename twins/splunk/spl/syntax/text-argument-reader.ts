@@ -1,28 +1,35 @@
-/** Reads the arguments of a command out of the text of its search. */
+/** Reads the arguments of a command from the text of its search. */
 import { commandError, SplError } from "../spl-error.ts";
 import type { ArgumentReader, OptionTypes, OptionValues, Token } from "./argument-reader.ts";
 import type { Expression, Pipeline, SearchExpression, Span, Subsearch } from "./ast.ts";
 import { parseExpressionAt } from "./expression.ts";
 import { parseSearchExpressionAt } from "./search-expression.ts";
-import { afterString, closingBracket, closingParenthesis, isSpace, trimmed, unescaped } from "./text.ts";
+import {
+  afterString,
+  closingBracket,
+  closingParenthesis,
+  isSpace,
+  trimSpan,
+  unescapeQuotes,
+} from "./text.ts";
 
 export interface ReaderSource {
   /** Name of the command. */
   command: string;
   text: string;
-  /** Its arguments. */
+  /** Extent of the arguments. */
   span: Span;
-  /** Reads the pipeline of a subsearch. */
+  /** Parses the pipeline of a subsearch. */
   nested(span: Span): Pipeline;
 }
 
 const symbols = /!=|<=|>=|[(),=[<>]/y;
 const word = /(?:[^\s"(),=[\]<>!\\]+|\\.|!(?!=))+|\\/sy;
 const quotedName = /'[^'"]*'/y;
-/** Symbols that a bare value can be: `delim=,`. */
+/** Symbols that are valid as unquoted values: `delim=,`. */
 const symbolValues: readonly string[] = [","];
-/** Commands that say of an argument that it is invalid; all others say `Invalid argument: '…'`. */
-const namesArguments: ReadonlySet<string> = new Set([
+/** Commands whose message is `The argument '…' is invalid.`; that of all others is `Invalid argument: '…'`. */
+const commandsNamingArguments: ReadonlySet<string> = new Set([
   ...["stats", "eventstats", "streamstats", "chart", "timechart", "convert", "strcat"],
 ]);
 
@@ -35,7 +42,7 @@ class TextArgumentReader implements ArgumentReader {
   readonly #source: ReaderSource;
   readonly #end: number;
   #offset: number;
-  /** Whether an expression was what was read last. */
+  /** The last thing read was an expression. */
   #readExpression = false;
 
   constructor(source: ReaderSource) {
@@ -102,14 +109,14 @@ class TextArgumentReader implements ArgumentReader {
       const text = isMissing ? "" : this.#optionValue(name);
       const value = type.read(text);
       if (value === undefined) {
-        const own = type.refusal?.(name, text);
+        const own = type.errorMessage?.(name, text);
         if (own !== undefined) this.fail(own);
-        this.#refuseOption(
+        this.#failOption(
           `Invalid option value. Expecting a '${type.expected}' for option '${name}'. Instead got '${text}'.`,
         );
       }
       if (Object.hasOwn(values, name) && !type.repeats)
-        this.#refuseOption(`Option '${name}' should not be specified more than once.`);
+        this.#failOption(`Option '${name}' should not be specified more than once.`);
       Object.assign(values, { [name]: value });
     }
   }
@@ -156,7 +163,7 @@ class TextArgumentReader implements ArgumentReader {
   expression(): Expression {
     const { text, nested } = this.#source;
     const span = { start: this.#offset, end: this.#end };
-    const fail = (message: string, at: number) => this.#refuseExpression(message, at);
+    const fail = (message: string, at: number) => this.#failExpression(message, at);
     const expression = parseExpressionAt({ text, span, nested, fail });
     this.#moveTo(expression.end);
     this.#readExpression = true;
@@ -197,7 +204,7 @@ class TextArgumentReader implements ArgumentReader {
   }
 
   rest(): string {
-    const span = trimmed(this.#source.text, { start: this.#offset, end: this.#end });
+    const span = trimSpan(this.#source.text, { start: this.#offset, end: this.#end });
     this.#moveTo(this.#end);
     return this.textOf(span);
   }
@@ -211,8 +218,8 @@ class TextArgumentReader implements ArgumentReader {
     const at = this.#offset;
     const readExpression = this.#readExpression;
     const left = this.rest();
-    if (readExpression) this.#refuseExpression(`An unexpected character is reached at '${left}'.`, at);
-    if (!namesArguments.has(this.command)) this.fail(`Invalid argument: '${left}'`);
+    if (readExpression) this.#failExpression(`An unexpected character is reached at '${left}'.`, at);
+    if (!commandsNamingArguments.has(this.command)) this.fail(`Invalid argument: '${left}'`);
     this.fail(`The argument '${/^\S*/.exec(left)?.[0] ?? left}' is invalid.`);
   }
 
@@ -221,12 +228,12 @@ class TextArgumentReader implements ArgumentReader {
     throw new SplError(text, phase, this.#offset);
   }
 
-  /** Options are read ahead of their command. */
-  #refuseOption(message: string): never {
+  /** splunkd parses options before the command does, so the error names no command. */
+  #failOption(message: string): never {
     throw new SplError(`Error in 'SearchProcessor': ${message}`, "dispatch", this.#offset);
   }
 
-  #refuseExpression(message: string, at: number): never {
+  #failExpression(message: string, at: number): never {
     const place = this.command === "eval" ? "'EvalCommand'" : `'${this.command}' command`;
     throw new SplError(`Error in ${place}: The expression is malformed. ${message}`, "dispatch", at);
   }
@@ -244,7 +251,7 @@ class TextArgumentReader implements ArgumentReader {
 
   #optionValue(name: string): string {
     const token = this.next();
-    if (token.type === "symbol" && token.text === "(") return this.#bareValue(token.start);
+    if (token.type === "symbol" && token.text === "(") return this.#valueUpToBlank(token.start);
     const isValue =
       token.type === "word" ||
       token.type === "string" ||
@@ -253,8 +260,8 @@ class TextArgumentReader implements ArgumentReader {
     return token.text;
   }
 
-  /** A value that begins with a parenthesis goes on to the next blank: `tokenizer=(\S+)`. */
-  #bareValue(start: number): string {
+  /** A value that begins with a parenthesis ends at the next blank: `tokenizer=(\S+)`. */
+  #valueUpToBlank(start: number): string {
     const { text } = this.#source;
     let end = start;
     while (end < this.#end && !isSpace(text[end])) end++;
@@ -262,7 +269,7 @@ class TextArgumentReader implements ArgumentReader {
     return text.slice(start, end);
   }
 
-  /** A field's name that begins with the token: with what belongs to it, as in `avg(x)`, `user."first name"`, `"Web"."Web"`. */
+  /** Completes a field's name that begins with a token: `avg(x)`, `user."first name"`, `"Web"."Web"`. */
   #named(token: Token): string {
     const { text } = this.#source;
     if (token.type === "word" && /^'.*'$/s.test(token.text)) return token.text.slice(1, -1);
@@ -290,7 +297,7 @@ class TextArgumentReader implements ArgumentReader {
     if (text[start] === '"') {
       const after = afterString(text, start, this.#end);
       if (after === -1) throw new SplError("Unbalanced quotes.", "dispatch", start);
-      return { type: "string", text: unescaped(text.slice(start + 1, after - 1)), start, end: after };
+      return { type: "string", text: unescapeQuotes(text.slice(start + 1, after - 1)), start, end: after };
     }
     const symbol = matchAt(symbols, text, start);
     if (isSymbol(symbol)) return { type: "symbol", text: symbol, start, end: start + symbol.length };

@@ -1,17 +1,17 @@
-/** What the text of a search is cut at: quotes, brackets, pipes. All of it in one go over the text, without recursion. */
+/** Scans the text of a search for quotes, brackets and pipes: in one pass, without recursion. */
 import { SplError } from "../spl-error.ts";
 import type { Span } from "./ast.ts";
 
-/** Subsearches and parentheses in each other. */
-const maxDepth = 250;
-/** Subsearches in each other: `limits.conf`, `max_subsearch_depth`. */
-const maxSubsearches = 8;
+/** Deepest nesting of subsearches and parentheses. */
+const MAX_DEPTH = 250;
+/** Deepest nesting of subsearches: `max_subsearch_depth` of `limits.conf`. */
+const MAX_SUBSEARCHES = 8;
 
 export function parserError(message: string, at?: number): SplError {
   return new SplError(`Error in 'SearchParser': ${message}`, "dispatch", at);
 }
 
-/** Where the text in double quotes that begins at `at` ends, after its closing quote; -1 when it does not. */
+/** The offset after the string that begins at `at`; -1 if it is unclosed. */
 export function afterString(text: string, at: number, end = text.length): number {
   for (let index = at + 1; index < end; index++) {
     if (text[index] === "\\") index++;
@@ -20,19 +20,19 @@ export function afterString(text: string, at: number, end = text.length): number
   return -1;
 }
 
-/** The same where quotes may begin; `undefined` where none do. */
+/** Like `afterString`; `undefined` if no string begins at `at`. */
 export function afterQuotes(text: string, at: number): number | undefined {
   return text[at] === '"' ? afterString(text, at) : undefined;
 }
 
-/** What stands between double quotes, with `\"` and `\\` undone; other backslashes stay. */
-export function unescaped(text: string): string {
+/** Unescapes `\"` and `\\`; other backslashes stay. */
+export function unescapeQuotes(text: string): string {
   return text.includes("\\") ? text.replace(/\\(["\\])/g, "$1") : text;
 }
 
 /**
- * Whether every quote and bracket has its other half, and nothing is nested too deeply. Parentheses count for the depth alone: where
- * they must have another half is for the commands to say.
+ * Checks that quotes and brackets are balanced and that nothing is nested too deeply. Unbalanced parentheses are left to the
+ * commands.
  * @throws SplError
  */
 export function checkBalance(text: string): void {
@@ -47,14 +47,14 @@ export function checkBalance(text: string): void {
     }
     if (char === "[" || char === "(") {
       open.push(index);
-      if (char === "[" && open.length > maxSubsearches && nested(text, open) > maxSubsearches) {
+      if (char === "[" && open.length > MAX_SUBSEARCHES && countSubsearches(text, open) > MAX_SUBSEARCHES) {
         throw parserError(
-          `Cannot run this search as it contains too many nested subsearches. Maximum nested subsearches allowed: ${maxSubsearches}.`,
+          `Cannot run this search as it contains too many nested subsearches. Maximum nested subsearches allowed: ${MAX_SUBSEARCHES}.`,
           index,
         );
       }
-      if (open.length > maxDepth) {
-        throw parserError(`The search is nested too deeply. There can be ${maxDepth} levels.`, index);
+      if (open.length > MAX_DEPTH) {
+        throw parserError(`The search is nested too deeply. There can be ${MAX_DEPTH} levels.`, index);
       }
     } else if (char === "]") {
       while (text[open.at(-1) ?? -1] === "(") open.pop();
@@ -68,13 +68,13 @@ export function checkBalance(text: string): void {
   if (last !== undefined) throw parserError("Mismatched '['.", last);
 }
 
-/** How many of these brackets are those of subsearches. */
-function nested(text: string, open: readonly number[]): number {
+/** Number of subsearches among these brackets. */
+function countSubsearches(text: string, open: readonly number[]): number {
   return open.reduce((count, at) => count + (text[at] === "[" ? 1 : 0), 0);
 }
 
-/** The offset behind the quoted text that begins at `at`; one that is not closed goes to the end. */
-function behindString(text: string, at: number, end: number): number {
+/** The offset after the string that begins at `at`; the end for an unclosed one. */
+function skipString(text: string, at: number, end: number): number {
   const after = afterString(text, at, end);
   return after === -1 ? end : after;
 }
@@ -85,7 +85,7 @@ export function closingBracket(text: string, at: number, end: number): number {
   for (let index = at; index < end; ) {
     const char = text[index];
     if (char === '"') {
-      index = behindString(text, index, end);
+      index = skipString(text, index, end);
       continue;
     }
     if (char === "[") depth++;
@@ -95,13 +95,13 @@ export function closingBracket(text: string, at: number, end: number): number {
   throw parserError("Mismatched '['.", at);
 }
 
-/** The offset of the `)` that closes the `(` at `at`, or -1. Quoted text and brackets are passed over. */
+/** The offset of the `)` that closes the `(` at `at`, or -1. Skips strings and brackets. */
 export function closingParenthesis(text: string, at: number, end: number): number {
   let depth = 0;
   for (let index = at; index < end; ) {
     const char = text[index];
     if (char === '"' || char === "[") {
-      index = char === "[" ? closingBracket(text, index, end) + 1 : behindString(text, index, end);
+      index = char === "[" ? closingBracket(text, index, end) + 1 : skipString(text, index, end);
       continue;
     }
     if (char === "(") depth++;
@@ -111,14 +111,14 @@ export function closingParenthesis(text: string, at: number, end: number): numbe
   return -1;
 }
 
-/** The pieces between the pipes of one pipeline; with n pipes there are n + 1. */
-export function betweenPipes(text: string, { start, end }: Span): Span[] {
+/** Splits a pipeline at its pipes: n pipes give n + 1 pieces. */
+export function splitAtPipes(text: string, { start, end }: Span): Span[] {
   const pieces: Span[] = [];
   let from = start;
   for (let index = start; index < end; ) {
     const char = text[index];
     if (char === '"' || char === "[") {
-      index = char === "[" ? closingBracket(text, index, end) + 1 : behindString(text, index, end);
+      index = char === "[" ? closingBracket(text, index, end) + 1 : skipString(text, index, end);
       continue;
     }
     if (char === "|") {
@@ -131,8 +131,8 @@ export function betweenPipes(text: string, { start, end }: Span): Span[] {
   return pieces;
 }
 
-/** Without the blanks at its ends. */
-export function trimmed(text: string, { start, end }: Span): Span {
+/** Trims blanks. */
+export function trimSpan(text: string, { start, end }: Span): Span {
   let from = start;
   let to = end;
   while (from < to && isSpace(text[from])) from++;
@@ -144,7 +144,7 @@ export function isSpace(char: string | undefined): boolean {
   return char !== undefined && char.trim() === "";
 }
 
-/** A search as people write it, with `search` in front unless it begins with a command: what Splunk's own pages send. */
+/** Prefixes a search with `search`, as Splunk's own pages do, unless it begins with `|` or `search`. */
 export function withImplicitSearch(text: string): string {
   const query = text.trim();
   return query.startsWith("|") || /^search(?![^\s[("'])/i.test(query) ? query : `search ${query}`;

@@ -1,10 +1,9 @@
-/** Options that are known and cannot be done here: refused with the reason, never passed over. */
-
+/** Options that are known and unsupported: rejected with the reason, never ignored. */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { ArgumentReader } from "./argument-reader.ts";
 
 export interface UnservedOption {
-  /** The value that is refused; absent: any, but for `served`. */
+  /** The rejected value; absent: any except `served`. */
   readonly value?: boolean;
   readonly served?: string;
   readonly reason: string;
@@ -37,8 +36,8 @@ export const unservedOptions = {
   rest: { splunk_server_group: noGroups },
 } satisfies Readonly<Record<string, Unserved>>;
 
-/** @throws SplError when an option is given that cannot be done */
-export function refuseUnserved(
+/** @throws SplError for an unsupported option */
+export function rejectUnserved(
   reader: ArgumentReader,
   command: keyof typeof unservedOptions,
   options: Readonly<Record<string, unknown>>,
@@ -51,8 +50,8 @@ export function refuseUnserved(
   }
 }
 
-/** Options that say how Splunk goes about a command, on how many servers or with how much memory: they change no row. */
-export const idleOptions = lookupTable<readonly string[]>({
+/** Options that only tune how Splunk runs a command, such as servers or memory. They change no result. */
+export const ignoredOptions = lookupTable<readonly string[]>({
   appendpipe: ["run_in_preview"],
   collect: ["uselb"],
   eventstats: ["limit"],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Macro } from "../../spl/context/knowledge.ts";
 import { SplError } from "../../spl/spl-error.ts";
 import { evaluateMacro } from "../../spl/syntax/eval-macro.ts";
+import type { Macro } from "../../spl/syntax/macros.ts";
 import { expandMacros } from "../../spl/syntax/macros.ts";
 
 const macros: Macro[] = [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Macro } from "../../spl/context/knowledge.ts";
 import { parseSearch } from "../../spl/parse-search.ts";
+import type { Macro } from "../../spl/syntax/macros.ts";
 
 const defined = (definition: string) => ({
   macro: (name: string): Macro => ({ name, args: [], definition, isEval: false }),

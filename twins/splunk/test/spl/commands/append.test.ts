@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { defaultLimits } from "../../../spl/context/search-context.ts";
-import { boundsOf } from "../../../spl/syntax/subsearch-options.ts";
+import { boundsOf } from "../../../spl/context/subsearch-options.ts";
 import { benchNowMs, type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;

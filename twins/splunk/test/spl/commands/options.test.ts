@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commands } from "../../../spl/commands/registry.ts";
-import { idleOptions, type UnservedOption, unservedOptions } from "../../../spl/syntax/unserved-options.ts";
+import {
+  ignoredOptions,
+  type UnservedOption,
+  unservedOptions,
+} from "../../../spl/syntax/unserved-options.ts";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;
@@ -44,7 +48,7 @@ describe("options that cannot be done are refused with their reason", () => {
 
 test("options without effect belong to served commands and are accepted", async () => {
   const names = new Set(commands.map(({ name }) => name));
-  for (const [command, options] of Object.entries(idleOptions)) {
+  for (const [command, options] of Object.entries(ignoredOptions)) {
     expect(names).toContain(command);
     for (const option of options) {
       const search = (searches[command] ?? "").replace("OPTION", `${option}=1`);

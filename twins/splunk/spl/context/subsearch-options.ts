@@ -1,10 +1,11 @@
-/** The options of commands that take a subsearch's rows. */
-import type { SearchLimits, SubsearchBounds } from "../context/search-context.ts";
-import type { ArgumentReader } from "./argument-reader.ts";
-import type { Subsearch } from "./ast.ts";
-import { boolean, count } from "./option-types.ts";
+/** Options of commands that take the rows of a subsearch. */
 
-/** Seconds and rows. */
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import type { Subsearch } from "../syntax/ast.ts";
+import { boolean, count } from "../syntax/option-types.ts";
+import type { SearchLimits, SubsearchBounds } from "./search-context.ts";
+
+/** Times are in seconds. */
 export const subsearchOptionTypes = {
   extendtimerange: boolean,
   maxtime: count,
@@ -19,7 +20,7 @@ export interface SubsearchOptions {
   timeout?: number;
 }
 
-/** What the options say; `maxtime` ends the subsearch, `timeout` the waiting for it: here both are one. */
+/** The bounds that the options set. `maxtime` ends the subsearch and `timeout` the wait for it: here both end it. */
 export function boundsOf(
   { maxtime, timeout, maxout }: SubsearchOptions,
   limits: SearchLimits,
@@ -31,7 +32,7 @@ export function boundsOf(
   };
 }
 
-/** `[ … ]`, which has to be next. */
+/** Reads the subsearch, which has to be next. */
 export function readSubsearch(reader: ArgumentReader): Subsearch {
   return reader.subsearch() ?? reader.fail("The last argument must be a subsearch.");
 }
