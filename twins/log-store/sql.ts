@@ -14,7 +14,7 @@ export interface Place {
   readonly at: number;
 }
 
-/** A part of a fragment that column pruning knows; see `needed-columns.ts`. */
+/** A part of a fragment that column pruning knows; see `column-pruning.ts`. */
 export interface OptionalPart {
   /** The column that the part defines: the part is removed when nothing reads the column. `undefined`: it stays. */
   readonly column: string | undefined;

@@ -183,7 +183,7 @@ class IndexFitter {
       const [value] = values;
       if (value === undefined) continue;
       const multi = values.length > 1;
-      shape = this.#shapes.with(shape, field, multi);
+      shape = this.#shapes.with(shape, field, multi ? "multi" : "single");
       fitted.push(multi ? values : value);
     }
     return { fields: shape.fields, values: fitted };

@@ -23,6 +23,9 @@ export function listOf(value: FieldValue): readonly ColumnValue[] {
 /** Shapes that are remembered; beyond them the memory starts over. */
 const MAX_SHAPES = 4096;
 
+/** Whether a document has one value of a field, or several. */
+export type Arity = "single" | "multi";
+
 /** A trie of shapes, by their fields. */
 export class Shapes {
   #none = new Shape(undefined, undefined);
@@ -38,11 +41,12 @@ export class Shapes {
   }
 
   /** The shape with one more field. */
-  with(shape: Shape, field: Omit<NewField, "multi">, multi: boolean): Shape {
-    const known = shape.next(field, multi);
+  with(shape: Shape, field: Omit<NewField, "multi">, arity: Arity): Shape {
+    const known = shape.next(field, arity);
     if (known?.field?.mapping === field.mapping && known) return known;
     this.#count++;
     const { name, type, index, mapping } = field;
+    const multi = arity === "multi";
     return shape.add(index === undefined ? { name, type, multi } : { name, type, multi, index, mapping });
   }
 }
@@ -64,8 +68,8 @@ export class Shape {
     return this.#fields;
   }
 
-  next({ name, type }: Omit<NewField, "multi">, multi: boolean): Shape | undefined {
-    const known = (multi ? this.#nextMulti : this.#next).get(name);
+  next({ name, type }: Omit<NewField, "multi">, arity: Arity): Shape | undefined {
+    const known = (arity === "multi" ? this.#nextMulti : this.#next).get(name);
     return known?.field?.type === type ? known : undefined;
   }
 

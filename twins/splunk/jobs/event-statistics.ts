@@ -1,5 +1,5 @@
 /** Statistics of the events that a search found. */
-import { withNeededColumns } from "@offhook/log-store/needed-columns";
+import { pruneColumns } from "@offhook/log-store/column-pruning";
 import { identifier, raw, sql } from "@offhook/log-store/sql";
 import type { LogReader, QueryOptions } from "@offhook/log-store/store/log-store";
 import { columnOf, type Relation } from "../spl/relation/relation.ts";
@@ -39,7 +39,7 @@ export async function eventStatistics(
   const column = columnOf(events, "_time");
   const time = column === undefined ? raw("NULL") : sql`TRY_CAST(${identifier(column.column)} AS DOUBLE)`;
   const { rows } = await store.query(
-    withNeededColumns(sql`SELECT count(*), min(${time}), max(${time}) FROM (${events.select}) AS r`),
+    pruneColumns(sql`SELECT count(*), min(${time}), max(${time}) FROM (${events.select}) AS r`),
     options,
   );
   const [count, earliest, latest] = rows[0] ?? [];

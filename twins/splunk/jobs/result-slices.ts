@@ -3,7 +3,7 @@
  * store; each slice fetches its rows on demand. So every row comes once and in order, from the events that existed when the search
  * began. An event that is removed or replaced before its slice is fetched is left out.
  */
-import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { prunableColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultCursor, ResultValue } from "@offhook/log-store/store/log-store";
 import type { SearchContext } from "../spl/context/search-context.ts";
@@ -223,7 +223,7 @@ function selectRows({ columns, select, ...relation }: Relation, maxRows: number)
 function fetchHeldRows({ columns }: { columns: readonly Column[] }, { from }: ResultCursor, which: Sql): Sql {
   const items = columns.map(({ column }, index) => ({ column, value: columnName(index) }));
   const numbered = sql`SELECT *, rowid AS "#order0" FROM ${from}`;
-  return sql`SELECT ${columnsIfRead(items, [identifier("#order0")])} FROM (${numbered}) AS r ${which}`;
+  return sql`SELECT ${prunableColumns(items, [identifier("#order0")])} FROM (${numbered}) AS r ${which}`;
 }
 
 const columnName = (index: number) => identifier(`c${index}`);

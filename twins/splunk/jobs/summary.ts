@@ -1,5 +1,5 @@
 /** Statistics of the fields of a search's events. */
-import { withNeededColumns } from "@offhook/log-store/needed-columns";
+import { pruneColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, type Sql, sql } from "@offhook/log-store/sql";
 import type { LogReader, QueryOptions } from "@offhook/log-store/store/log-store";
 import { type Column, fieldValue, filter, type Relation } from "../spl/relation/relation.ts";
@@ -28,7 +28,7 @@ export async function summarise(
 ): Promise<FieldSummary[]> {
   const summaries: FieldSummary[] = [];
   for (const column of columns.slice(0, MAX_FIELDS)) {
-    const values = withNeededColumns(valuesOf(events, column));
+    const values = pruneColumns(valuesOf(events, column));
     const figures = await store.query(
       sql`SELECT count(v), count(n), count(DISTINCT v), min(n), max(n), avg(n), coalesce(stddev_samp(n), 0)
         FROM (SELECT v, TRY_CAST(v AS DOUBLE) AS n FROM (${values}))`,

@@ -1,8 +1,8 @@
 /** Counts the events of a search over time. */
 
+import { pruneColumns } from "@offhook/log-store/column-pruning";
 import { type CalendarUnit, floorTo, plus } from "@offhook/log-store/dates/calendar";
 import { findTimeZone, utc } from "@offhook/log-store/dates/time-zone";
-import { withNeededColumns } from "@offhook/log-store/needed-columns";
 import { identifier, sql } from "@offhook/log-store/sql";
 import type { LogReader, QueryOptions } from "@offhook/log-store/store/log-store";
 import { columnOf, type Relation } from "../spl/relation/relation.ts";
@@ -45,7 +45,7 @@ export async function timeline(
   if (column === undefined || toMs <= fromMs) return [];
   if (toMs - fromMs === MOMENT_MS) {
     const { rows } = await store.query(
-      withNeededColumns(sql`SELECT count(*) FROM (${events.select}) AS r`),
+      pruneColumns(sql`SELECT count(*) FROM (${events.select}) AS r`),
       options,
     );
     return [{ startMs: fromMs, endMs: toMs, count: Number(rows[0]?.[0] ?? 0) }];
@@ -60,7 +60,7 @@ export async function timeline(
   const { starts, countedS } = chosen;
   const time = sql`TRY_CAST(${identifier(column.column)} AS DOUBLE)`;
   const { rows } = await store.query(
-    withNeededColumns(
+    pruneColumns(
       sql`SELECT CAST(floor(t / ${countedS}) AS BIGINT) AS k, count(*) FROM (SELECT ${time} AS t FROM (${events.select}) AS r)
       WHERE t >= ${fromMs / 1000} AND t < ${toMs / 1000} GROUP BY k`,
     ),

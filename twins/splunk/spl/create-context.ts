@@ -1,5 +1,5 @@
 /** Creates the context that a search is compiled and run in. */
-import { withNeededColumns } from "@offhook/log-store/needed-columns";
+import { pruneColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql } from "@offhook/log-store/sql";
 import { type LogReader, QueryInterrupted, type QueryOptions } from "@offhook/log-store/store/log-store";
 import { StoreReader } from "@offhook/log-store/store/store-reader";
@@ -62,7 +62,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     deadlineMs: number,
     query: (statement: Sql, options: QueryOptions) => Promise<Answer>,
   ): Promise<Answer> => {
-    const statement = renumberLambdas(withNeededColumns(select));
+    const statement = renumberLambdas(pruneColumns(select));
     options.ran?.(statement.text);
     const { progress, signal } = options;
     const ending = { signal, deadlineMs: Math.max(1, deadlineMs) };

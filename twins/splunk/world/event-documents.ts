@@ -49,7 +49,7 @@ export class EventDocuments {
     ];
     this.#shapes = shapes;
     this.#baseShape = columns.reduce(
-      (shape, [name, type]) => shapes.with(shape, { name, type }, false),
+      (shape, [name, type]) => shapes.with(shape, { name, type }, "single"),
       shapes.none,
     );
     this.#columns = new Columns(fields, [TIME, "index", INDEX_TIME, ...givenTexts], time);
@@ -78,7 +78,7 @@ export class EventDocuments {
       json.push(column.json, JSON.stringify(fitted.texts.length === 1 ? fitted.texts[0] : fitted.texts));
       if (fitted.value === undefined || column.target === undefined) continue;
       const field = { name, type: column.target.type };
-      shape = this.#shapes.with(shape, field, typeof fitted.value === "object");
+      shape = this.#shapes.with(shape, field, typeof fitted.value === "object" ? "multi" : "single");
       values.push(fitted.value);
     }
     json.push("}");

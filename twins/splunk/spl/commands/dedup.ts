@@ -1,5 +1,5 @@
 /** `dedup`: the first rows of each combination of values. */
-import { withNeededColumns } from "@offhook/log-store/needed-columns";
+import { pruneColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -123,7 +123,7 @@ function firstRows(rows: Relation, keys: readonly Sql[], row: Sql): Sql {
 
 /** Whether scanning the rows twice would cost more than it saves, because their conditions are expensive. */
 function isCostly(statement: Sql): boolean {
-  return withNeededColumns(statement).texts.some((text) => costly.test(text));
+  return pruneColumns(statement).texts.some((text) => costly.test(text));
 }
 
 /** Expensive functions. `json_extract_string(_source …)` is exempt: it only spells the time of events that are shown. */

@@ -1,5 +1,5 @@
 /** `filldown`: fills missing values with the last preceding one. */
-import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { prunableColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
@@ -92,12 +92,12 @@ function fillDeferred(input: Relation, columns: readonly Column[], deferred: Def
     column: `#at${index}`,
     value: sql`CASE WHEN ${identifier(column)} IS NOT NULL THEN CAST(${row} AS INTEGER) END`,
   }));
-  const marked = sql`SELECT ${columnsIfRead(own, [raw("*")])} FROM (${input.select}) AS r`;
+  const marked = sql`SELECT ${prunableColumns(own, [raw("*")])} FROM (${input.select}) AS r`;
   const places = own.map(({ column }, index) => ({
     column: names[index] ?? "",
     value: lastValue(identifier(column), input),
   }));
-  const withSources = sql`SELECT ${columnsIfRead(places, [raw("*")])} FROM (${marked}) AS r`;
+  const withSources = sql`SELECT ${prunableColumns(places, [raw("*")])} FROM (${marked}) AS r`;
   const hidden = [...deferred.passthrough, ...names].map((column) => ({ column, value: identifier(column) }));
   const result = input.columns.map((column) => {
     const index = columns.indexOf(column);
@@ -108,7 +108,7 @@ function fillDeferred(input: Relation, columns: readonly Column[], deferred: Def
     return { column, value: index < 0 ? value : lastValue(value, input) };
   });
   const keys = input.order.map(({ column }) => identifier(column));
-  const of = sql`SELECT ${columnsIfRead([...values, ...hidden], keys)} FROM (${withSources}) AS r`;
+  const of = sql`SELECT ${prunableColumns([...values, ...hidden], keys)} FROM (${withSources}) AS r`;
   const select = (found: Sql) => {
     const sources = unusedName("#sources", deferred.select(found));
     const passthrough = passthroughItems(deferred).map(({ value }) => value);
@@ -126,7 +126,7 @@ function fillDeferred(input: Relation, columns: readonly Column[], deferred: Def
     });
     const read = sql`SELECT DISTINCT unnest([${wanted}]) AS ${row} FROM (${found}) AS f`;
     return sql`WITH ${sources} AS MATERIALIZED (${deferred.select(sql`SELECT CAST(${row} AS BIGINT) AS ${row} FROM (${read}) AS f WHERE ${row} IS NOT NULL`)})
-      SELECT ${columnsIfRead(items, [sql`w.${row}`])} FROM (${deferred.select(sql`SELECT ${joined(passthrough, ", ")} FROM (${found}) AS f`)}) AS w
+      SELECT ${prunableColumns(items, [sql`w.${row}`])} FROM (${deferred.select(sql`SELECT ${joined(passthrough, ", ")} FROM (${found}) AS f`)}) AS w
       JOIN (${found}) AS k ON w.${row} = k.${row} ${joined(joins, " ")}`;
   };
   return {

@@ -6,7 +6,7 @@
  * rows, a second one that computes the columns of given rows. What depends on other rows as well (a window, a position in the
  * order) is computed with the first SELECT and passed through in hidden columns.
  */
-import { columnsIfRead, givingOnly } from "@offhook/log-store/needed-columns";
+import { prunableColumns, pruneTo } from "@offhook/log-store/column-pruning";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
 
 /** The hidden column with the event's number in the store. */
@@ -46,7 +46,7 @@ export function projectDeferred(
 ): { deferred?: DeferredColumns } {
   if (deferred === undefined || columns.some(({ value }) => makesMoreRows(value))) return {};
   const select = (found: Sql) =>
-    sql`SELECT ${columnsIfRead(columns, [row])} FROM (${deferred.select(found)}) AS r`;
+    sql`SELECT ${prunableColumns(columns, [row])} FROM (${deferred.select(found)}) AS r`;
   return { deferred: { ...deferred, of, select } };
 }
 
@@ -82,7 +82,7 @@ export function addPassthrough(
 ): WithPassthrough {
   const names = passthroughNames(deferred, values.length);
   const items = names.map((column, index) => ({ column, value: values[index] ?? raw("NULL") }));
-  const of = sql`SELECT ${columnsIfRead(items, [raw("*")])} FROM (${select}) AS r`;
+  const of = sql`SELECT ${prunableColumns(items, [raw("*")])} FROM (${select}) AS r`;
   return { select: of, values: names.map(identifier), deferred: joinPassthrough(deferred, of, names) };
 }
 
@@ -99,7 +99,7 @@ export function joinPassthrough(
 ): DeferredColumns {
   const found = names.map((column) => ({ column, value: sql`k.${identifier(column)}` }));
   const select = (rows: Sql) =>
-    sql`SELECT ${columnsIfRead(found, [raw("r.*")])} FROM (${deferred.select(rows)}) AS r JOIN (${rows}) AS k ON r.${row} = k.${row}`;
+    sql`SELECT ${prunableColumns(found, [raw("r.*")])} FROM (${deferred.select(rows)}) AS r JOIN (${rows}) AS k ON r.${row} = k.${row}`;
   return { of, passthrough: [...deferred.passthrough, ...names], select };
 }
 
@@ -113,14 +113,14 @@ export function unusedName(name: string, inner: Sql): Sql {
 
 /** Picks rows of `deferred.of` and fetches their columns, passthrough columns and order keys. @param which `ORDER BY … LIMIT …`, `WHERE …` */
 export function fetchRows(deferred: DeferredColumns, keys: readonly Sql[], which: Sql): Sql {
-  const found = givingOnly(
+  const found = pruneTo(
     deferred.passthrough,
-    sql`SELECT ${columnsIfRead(passthroughItems(deferred), [...keys, row])} FROM (${deferred.of}) AS r ${which}`,
+    sql`SELECT ${prunableColumns(passthroughItems(deferred), [...keys, row])} FROM (${deferred.of}) AS r ${which}`,
   );
   const own = keys.map((key) => sql`k.${key}`);
   const passthrough = deferred.passthrough
     .filter((column) => column !== ROW)
     .map((column) => ({ column, value: sql`k.${identifier(column)}` }));
   const name = unusedName("#found", deferred.of);
-  return sql`WITH ${name} AS MATERIALIZED (${found}) SELECT ${columnsIfRead(passthrough, [raw("w.*"), ...own])} FROM (${deferred.select(sql`SELECT * FROM ${name}`)}) AS w JOIN ${name} AS k ON w.${row} = k.${row}`;
+  return sql`WITH ${name} AS MATERIALIZED (${found}) SELECT ${prunableColumns(passthrough, [raw("w.*"), ...own])} FROM (${deferred.select(sql`SELECT * FROM ${name}`)}) AS w JOIN ${name} AS k ON w.${row} = k.${row}`;
 }

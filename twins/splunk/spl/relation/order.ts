@@ -1,5 +1,5 @@
 /** LIMIT, ORDER BY and row numbers of relations. */
-import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { prunableColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { deferredOf, fetchRows, keepDeferred, passthroughItems } from "./deferred-columns.ts";
 import { type OrderKey, orderByClause } from "./order-keys.ts";
@@ -87,7 +87,7 @@ export function orderBy(
   const deferred = deferredOf(input);
   const items = input.columns.map(({ column }) => ({ column, value: identifier(column) }));
   const places = values.map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`);
-  const select = sql`SELECT ${columnsIfRead([...items, ...passthroughItems(deferred)], places)} FROM (${input.select}) AS r`;
+  const select = sql`SELECT ${prunableColumns([...items, ...passthroughItems(deferred)], places)} FROM (${input.select}) AS r`;
   return { ...input, order, select, ...keepDeferred(deferred, select) };
 }
 

@@ -1,5 +1,5 @@
 /** The rows between two commands of a pipeline: a SELECT and a description of its columns. */
-import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { prunableColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { TimeRange } from "../time/time-range.ts";
 import {
@@ -188,7 +188,7 @@ export function select(
   });
   const items = outputs.map((output, index) => ({ column: names[index] ?? "", value: expressionOf(output) }));
   return {
-    select: sql`SELECT ${columnsIfRead([...items, ...hidden], keys)} FROM (${from}) AS r`,
+    select: sql`SELECT ${prunableColumns([...items, ...hidden], keys)} FROM (${from}) AS r`,
     columns,
     order,
     kind,

@@ -1,7 +1,7 @@
 /** Rows in memory: results, lookup tables, rows that a command makes itself. */
 
 import { CachedTable, type CachedValue } from "@offhook/log-store/cached-table";
-import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { prunableColumns } from "@offhook/log-store/column-pruning";
 import { cachedTable, identifier, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { type Column, type Relation, uniqueColumnNames } from "./relation.ts";
@@ -80,7 +80,7 @@ function columnsOf({ fields }: Rows): Column[] {
 
 /** @param source gives the columns `c0`, … and `n`, the row's number @param prefix before their names */
 function fromSource(columns: readonly Column[], source: Sql, prefix: Sql, kind: Relation["kind"]): Relation {
-  const items = columnsIfRead(
+  const items = prunableColumns(
     columns.map(({ column }, index) => ({ column, value: sql`${prefix}${identifier(`c${index}`)}` })),
     [sql`${prefix}n AS "#order0"`],
   );

@@ -1,5 +1,5 @@
 /** Unions of relations. */
-import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { prunableColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { limit, withRowNumber } from "./order.ts";
 import type { OrderKey } from "./order-keys.ts";
@@ -65,7 +65,7 @@ function union(
         order.map(({ column }) => (other === number ? identifier(column) : raw("NULL"))),
       ),
     ].map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`);
-    return sql`SELECT ${columnsIfRead(items, keys)} FROM (${part.select}) AS r`;
+    return sql`SELECT ${prunableColumns(items, keys)} FROM (${part.select}) AS r`;
   };
   return {
     select: joined(parts.map(side), " UNION ALL "),

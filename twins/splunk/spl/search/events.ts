@@ -1,6 +1,7 @@
 /** The events of the store as a relation. */
+
+import { prunableColumns, prunableTableColumn, tableScope } from "@offhook/log-store/column-pruning";
 import type { FieldCatalog } from "@offhook/log-store/fields";
-import { columnsIfRead, ofTables, tableColumnIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { type DeferredColumns, ROW } from "../relation/deferred-columns.ts";
@@ -25,10 +26,10 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, candidat
   const { fields, nextRow } = context.store;
   const time = timeOf(fields);
   // An event without a time counts as of now.
-  const moment = tableColumnIfRead(MOMENT_COLUMN, sql`coalesce(${time.moment}, ${time.at(context.nowMs)})`);
+  const moment = prunableTableColumn(MOMENT_COLUMN, sql`coalesce(${time.moment}, ${time.at(context.nowMs)})`);
   const { columns, items, selectList } = fieldsOf(fields);
   const documents = sql`documents AS d WHERE _row < CAST(${nextRow} AS BIGINT) AND ${candidates} AND ${timeCondition(context, time)}`;
-  const select = sql`SELECT ${moment}${selectList} FROM ${ofTables(documents)}`;
+  const select = sql`SELECT ${moment}${selectList} FROM ${tableScope(documents)}`;
   const keyed = sql`SELECT *, ${moment}_row AS ${identifier(ROW_COLUMN)} FROM documents AS d`;
   const events: Relation = {
     select,
@@ -62,7 +63,7 @@ function fieldsOf(fields: FieldCatalog): EventColumns {
     value: outputs[index]?.value.sql ?? raw("NULL"),
   }));
   const row = raw("_row");
-  const selectList = columnsIfRead(
+  const selectList = prunableColumns(
     [...items, { column: ROW, value: row }],
     [sql`${row} AS ${identifier(ROW_COLUMN)}`],
   );
@@ -79,7 +80,7 @@ function deferredEvents(
 ): DeferredColumns {
   const row = identifier(ROW);
   const select = (found: Sql) =>
-    sql`SELECT ${columnsIfRead(columns, [row])} FROM (${events} JOIN (SELECT ${row} FROM (${found}) AS f) AS k ON d._row = k.${row}) AS r`;
+    sql`SELECT ${prunableColumns(columns, [row])} FROM (${events} JOIN (SELECT ${row} FROM (${found}) AS f) AS k ON d._row = k.${row}) AS r`;
   return { of, passthrough: [ROW], select };
 }
 

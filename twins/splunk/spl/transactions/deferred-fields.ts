@@ -1,5 +1,5 @@
 /** Late materialization: merges event fields only for the transactions that are shown. */
-import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { prunableColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { type DeferredColumns, ROW, unusedName } from "../relation/deferred-columns.ts";
 import type { Typed } from "../relation/typed.ts";
@@ -55,12 +55,12 @@ export function deferredFields(
   const passthrough = deferred.passthrough.map(identifier);
   const events = deferred.select(sql`SELECT ${joined(passthrough, ", ")} FROM ${members}`);
   const aggregates = values.map(({ sql: value }, index) => ({ column: `#value${index}`, value }));
-  const grouped = sql`SELECT ${columnsIfRead(aggregates, [sql`"#transaction of"`])}
+  const grouped = sql`SELECT ${prunableColumns(aggregates, [sql`"#transaction of"`])}
     FROM (SELECT e.*, m.${time}, m.${rank}, m."#transaction of" FROM (${events}) AS e JOIN ${members} AS m ON e.${row} = m.${row}) AS e
     GROUP BY "#transaction of"`;
   const known = summaryNames.map(
     (name, index) => sql`f.${identifier(carriedName(index))} AS ${identifier(name)}`,
   );
   const whole = sql`SELECT g.*, ${joined([...known, sql`f.${row}`], ", ")} FROM (${grouped}) AS g JOIN (${found}) AS f ON g."#transaction of" = f.${row}`;
-  return sql`WITH ${members} AS MATERIALIZED (${chosen}) SELECT ${columnsIfRead(columns, [row])} FROM (${whole}) AS r`;
+  return sql`WITH ${members} AS MATERIALIZED (${chosen}) SELECT ${prunableColumns(columns, [row])} FROM (${whole}) AS r`;
 }

@@ -1,5 +1,5 @@
 /** Renders transactions as rows that merge the fields of their events. */
-import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { prunableColumns } from "@offhook/log-store/column-pruning";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { deferredOf, ROW } from "../relation/deferred-columns.ts";
 import type { OrderKey } from "../relation/order-keys.ts";
@@ -38,10 +38,10 @@ export function renderTransactions(marks: Marks, rows: KeyedRows, options: Trans
   const having = options.keepEvicted
     ? raw("")
     : sql`HAVING ${complete ?? (marks.closed === undefined ? raw("true") : sql`${marks.closed} >= 0`)}`;
-  const grouped = sql`SELECT ${columnsIfRead(items, groups)} FROM (${marks.on(rows.select)}) AS m GROUP BY ${joined([...marks.groups], ", ")} ${having}`;
+  const grouped = sql`SELECT ${prunableColumns(items, groups)} FROM (${marks.on(rows.select)}) AS m GROUP BY ${joined([...marks.groups], ", ")} ${having}`;
   // Only if read: DuckDB computes windows even when their result is unused.
   const hasEnded = [{ column: "#closed", value: closedFlag(marks, rows, options) }];
-  const from = sql`SELECT ${columnsIfRead(hasEnded, [raw("*"), raw('"#oldest" AS "#order0"')])} FROM (${grouped}) AS g`;
+  const from = sql`SELECT ${prunableColumns(hasEnded, [raw("*"), raw('"#oldest" AS "#order0"')])} FROM (${grouped}) AS g`;
   const outputs: Output[] = [
     ...columns.map(({ name }, index) => ({
       name,

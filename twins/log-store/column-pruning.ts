@@ -6,17 +6,17 @@
  * are pruned themselves, is removed wherever it is defined. Names alone decide, not what they refer to: all sides of a UNION lose the
  * same columns, and an unrelated use of a name can only keep a column too many.
  */
-import { databaseName, identifier, joined, type Place, Sql, sql } from "./sql.ts";
+import { databaseName, identifier, joined, type OptionalPart, type Place, Sql, sql } from "./sql.ts";
 
 /** An expression that yields several rows for one: its column must stay. */
 const setReturning = /\b(unnest|generate_subscripts|generate_series|range)\s*\(/iu;
 
 /**
- * The columns of a SELECT that `withNeededColumns` may prune. The SELECT must have no GROUP BY or DISTINCT, and its readers must name
+ * The columns of a SELECT that `pruneColumns` may prune. The SELECT must have no GROUP BY or DISTINCT, and its readers must name
  * the columns.
  * @param always columns that stay, with their names
  */
-export function columnsIfRead(
+export function prunableColumns(
   columns: readonly { column: string; value: Sql }[],
   always: readonly Sql[],
 ): Sql {
@@ -31,30 +31,32 @@ export function columnsIfRead(
     );
   const items = given.map(({ column, item }) => {
     const whole = sql`${item}, `;
-    return item.texts.some((text) => setReturning.test(text)) ? whole : part(column, false, whole);
+    return item.texts.some((text) => setReturning.test(text))
+      ? whole
+      : part({ column, readsTables: false }, whole);
   });
   return sql`${joined(items, "")}${joined(always, ", ")}`;
 }
 
 /** One such column, with a comma after it, whose value reads columns of a table alone. */
-export function tableColumnIfRead(column: string, value: Sql): Sql {
-  return part(column, true, sql`${value} AS ${identifier(column)}, `);
+export function prunableTableColumn(column: string, value: Sql): Sql {
+  return part({ column, readsTables: true }, sql`${value} AS ${identifier(column)}, `);
 }
 
 /** SQL that reads tables alone: its names keep no column of the same name in another SELECT. */
-export function ofTables(read: Sql): Sql {
-  return read.optional.length > 0 ? read : part(undefined, true, read);
+export function tableScope(read: Sql): Sql {
+  return read.optional.length > 0 ? read : part({ column: undefined, readsTables: true }, read);
 }
 
-function part(column: string | undefined, readsTables: boolean, { texts, values, cached }: Sql): Sql {
+function part(of: Pick<OptionalPart, "column" | "readsTables">, { texts, values, cached }: Sql): Sql {
   const end = { text: texts.length - 1, at: texts.at(-1)?.length ?? 0 };
-  return new Sql(texts, values, [{ column, readsTables, start: beginning, end }], cached);
+  return new Sql(texts, values, [{ ...of, start: beginning, end }], cached);
 }
 
 const beginning: Place = { text: 0, at: 0 };
 
 /** Prunes a whole statement. */
-export function withNeededColumns(statement: Sql): Sql {
+export function pruneColumns(statement: Sql): Sql {
   if (statement.optional.length === 0) return statement;
   const { texts, values } = joined(
     readPieces(statement, []).map((piece) => piece.sql),
@@ -66,9 +68,9 @@ export function withNeededColumns(statement: Sql): Sql {
 /**
  * Prunes a subquery whose readers use these columns alone. What remains can still be pruned with the whole statement.
  */
-export function givingOnly(columns: readonly string[], statement: Sql): Sql {
+export function pruneTo(columns: readonly string[], statement: Sql): Sql {
   const pieces = readPieces(statement, columns).map(({ column, readsTables, sql: piece }) =>
-    column === undefined && !readsTables ? piece : part(column, readsTables, piece),
+    column === undefined && !readsTables ? piece : part({ column, readsTables }, piece),
   );
   const { texts, values, optional } = joined(pieces, "");
   return new Sql(texts, values, optional, statement.cached);
