@@ -2,15 +2,16 @@
  * `iplocation`: the location of an address. The twin's database has countries only; city, region and coordinates stay empty.
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/iplocation
  */
-import { raw, sql } from "@offhook/log-store/sql";
+import { sql } from "@offhook/log-store/sql";
 import { countryOfAddress, namesIn } from "../addresses/countries.ts";
 import { defineCommand } from "../command.ts";
-import { text, unifyTypes, type Value } from "../eval/value.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { text, type Value } from "../eval/value.ts";
+import { columnOf, extend, fieldValue } from "../relation/relation.ts";
 import { bindOnce, listOf, textOf } from "../relation/typed.ts";
 import type { OptionType } from "../syntax/argument-reader.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { text as anyText, boolean } from "../syntax/option-types.ts";
+import { orExisting } from "./or-existing.ts";
 
 const FIELDS = ["City", "Country", "Region", "lat", "lon"];
 const ALL_FIELDS = [...FIELDS, "Continent", "MetroCode", "Timezone"];
@@ -63,11 +64,3 @@ export const iplocation = defineCommand({
     return extend(input, new Map(found.map(([name, value]) => [name, orExisting(value, input, name)])));
   },
 });
-
-/** The value, or the existing field's value when NULL: an address without a location changes nothing. */
-function orExisting(value: Value, input: Relation, name: string): Value {
-  const column = columnOf(input, name);
-  if (column === undefined) return value;
-  const { type, multi, sql: both } = unifyTypes([value, fieldValue(column)]);
-  return { type, multi, sql: sql`coalesce(${both[0] ?? raw("NULL")}, ${both[1] ?? raw("NULL")})` };
-}

@@ -1,12 +1,13 @@
 /** `rex`: extracts fields by the named groups of a regular expression, or edits a field like `sed`. */
-import { raw, type Sql, sql } from "@offhook/log-store/sql";
+import { type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { asList, text, unifyTypes, type Value } from "../eval/value.ts";
+import { asList, text, type Value } from "../eval/value.ts";
 import type { Pattern } from "../regex/pcre.ts";
 import { extractAllSql, extractFirstSql, offsetsSql } from "../regex/regex-sql.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
 import { bindOnce, lambdaParameter, mapList, textOf } from "../relation/typed.ts";
 import { count, oneOf, text as textOption } from "../syntax/option-types.ts";
+import { orExisting } from "./or-existing.ts";
 import { compileRegex, readRegexText } from "./regex-argument.ts";
 import { applyEdits, readSed, type SedEdit } from "./sed.ts";
 
@@ -68,10 +69,10 @@ function extractFields(
   for (const name of new Set(pattern.groups)) {
     if (name === undefined) continue;
     const groups = pattern.groups.flatMap((group, index) => (group === name ? [index + 1] : []));
-    changes.set(name, orExisting(input, name, matchedValue(subject, pattern, groups, maxMatch)));
+    changes.set(name, orExisting(matchedValue(subject, pattern, groups, maxMatch), input, name));
   }
   if (offsetField !== undefined)
-    changes.set(offsetField, orExisting(input, offsetField, text(offsetsSql(subject, pattern))));
+    changes.set(offsetField, orExisting(text(offsetsSql(subject, pattern)), input, offsetField));
   return extend(input, changes);
 }
 
@@ -88,15 +89,4 @@ function matchedValue(subject: Sql, pattern: Pattern, groups: readonly number[],
   const item = lambdaParameter();
   const given = sql`list_filter(${list}, lambda ${item}: ${item} IS NOT NULL AND ${item} <> '')`;
   return asList(text(bindOnce(given, (values) => sql`CASE WHEN len(${values}) > 0 THEN ${values} END`)));
-}
-
-/** The value, or the existing field's value when NULL. */
-function orExisting(input: Relation, name: string, value: Value): Value {
-  const before = columnOf(input, name);
-  if (before === undefined) return value;
-  const { sql: [then = raw("NULL"), otherwise = raw("NULL")] = [], ...shape } = unifyTypes([
-    value,
-    fieldValue(before),
-  ]);
-  return { ...shape, sql: sql`coalesce(${then}, ${otherwise})` };
 }

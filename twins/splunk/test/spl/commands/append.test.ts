@@ -58,7 +58,7 @@ test("rule 65: makeresults takes rows as JSON", async () => {
   expect(await bench.refusal(`| makeresults format=xml data="a"`)).toBe(
     `${words} An invalid 'format' was specified: xml. Valid 'format' options are 'csv' and 'json'.`,
   );
-  // What it does not know it takes.
+  // Unknown arguments are ignored.
   expect((await bench.search("| makeresults nosuch=1 count=2")).rows).toHaveLength(1);
   expect(await bench.refusal("| makeresults | makeresults")).toContain("must be the first command");
 });
@@ -174,7 +174,7 @@ test("top-N of concatenated searches is pushed down into each of them", async ()
         );
       }
     }
-    // Whole events are put in order by their keys, on each side alone.
+    // Each side sorts its events by keys alone.
     const { statements } = await many.search("search n>1 | appendpipe [eval n=n*2] | head 2");
     expect(statements.at(-1)?.match(/AS MATERIALIZED/g)).toHaveLength(2);
   } finally {

@@ -36,7 +36,7 @@ test("rule 56: a table of fields that are not there has no rows, and says so", a
     const found = await bench.searchRows([event], text);
     expect([found.rows, found.messages]).toEqual([[], ["No matching fields exist."]]);
   }
-  // A field that a command has declared is there, without a value too.
+  // A declared field exists even without values.
   expect(await rows([{ g: "x" }], "convert num(g) AS n | table n")).toEqual([{}]);
 });
 

@@ -1,4 +1,4 @@
-/** Commands that take rows from elsewhere by name, and those that put rows of several searches together. */
+/** Commands that read rows by name, and commands that combine rows of several searches. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Knowledge, LookupTable } from "../../../spl/context/knowledge.ts";
 import type { Rows } from "../../../spl/relation/rows.ts";

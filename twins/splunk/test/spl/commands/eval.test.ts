@@ -128,17 +128,17 @@ test("rule 24: a result is as exact as the least exact of what it is computed fr
   expect(await rows([{ x: "2.53", y: "0.70", n: 10 }], computed)).toEqual([
     {
       ...{ x: "2.53", y: "0.70", n: 10 },
-      // As the reference shows them; then what follows from its rule.
+      // Examples of the reference, then consequences of its rule.
       ...{ a: "2", b: "1.7", c: "1.65", d: "1.650", e: "1111", f: "2150.4", g: "0.3" },
       ...{ h: 1, i: 3.6, j: 3.3333333333333335, k: 2.5, l: 1.4 },
     },
   ]);
   const powers = `eval a=pow(2.5,2), b=pow(2,0.5), c=pow(x,2), d=pow(n,3), e=exact(pow(2,0.5)), f=round(pow(2.5,2),2), g=pow(2,-1)`;
   expect(await rows([{ x: "2.53", n: 10 }], powers)).toEqual([
-    // The first two as a live splunkd shows them.
+    // The first two were observed on a live splunkd.
     { x: "2.53", n: 10, a: "6.3", b: "1", c: 6.4, d: 1000, e: Math.SQRT2, f: "6.25", g: 0.5 },
   ]);
-  // Conditions and aggregates see all digits.
+  // Conditions and aggregates use full precision.
   expect(await rows([{ x: "2.53" }], "where x*0.5>1.26")).toHaveLength(1);
   expect(await rows([{ x: "2.53" }, { x: "2.53" }], "stats sum(eval(x*0.5)) as s")).toEqual([{ s: 2.53 }]);
 });

@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-const extracted = async (row: object, args = "") =>
+const extract = async (row: object, args = "") =>
   (await bench.searchRows([row], `extract ${args} | fields - _raw`)).rows[0];
 
 describe("extract", () => {
   test("pairs of keys and values become fields", async () => {
     const _raw = 'Jan 15 user=ann, msg="it is \\"so\\"" url=/x?q=1&r=2 empty= n=5;';
-    expect(await extracted({ _raw })).toEqual({
+    expect(await extract({ _raw })).toEqual({
       user: "ann",
       msg: 'it is "so"',
       r: "2",
@@ -25,7 +25,7 @@ describe("extract", () => {
 
   test("delimiters can be others", async () => {
     const _raw = 'user: ann b|city: "a|b"|nothing|x: 1';
-    expect(await extracted({ _raw }, 'pairdelim="|" kvdelim=":"')).toEqual({
+    expect(await extract({ _raw }, 'pairdelim="|" kvdelim=":"')).toEqual({
       user: "ann b",
       city: "a|b",
       x: "1",
@@ -34,19 +34,19 @@ describe("extract", () => {
 
   test("rule 73: characters of keys that are no letters, digits or _ become _", async () => {
     const _raw = "a.b-c=1 _d=2 é=3";
-    expect(await extracted({ _raw })).toEqual({ a_b_c: "1", d: "2", é: "3" });
-    expect(await extracted({ _raw }, "clean_keys=f")).toEqual({ "a.b-c": "1", _d: "2", é: "3" });
+    expect(await extract({ _raw })).toEqual({ a_b_c: "1", d: "2", é: "3" });
+    expect(await extract({ _raw }, "clean_keys=f")).toEqual({ "a.b-c": "1", _d: "2", é: "3" });
   });
 
   test("a field keeps the value it has, unless values are added", async () => {
     const row = { _raw: "a=1 a=2 b=3", b: "before" };
-    expect(await extracted(row)).toEqual({ a: "1", b: "before" });
-    expect(await extracted(row, "mv_add=t")).toEqual({ a: ["1", "2"], b: ["before", "3"] });
+    expect(await extract(row)).toEqual({ a: "1", b: "before" });
+    expect(await extract(row, "mv_add=t")).toEqual({ a: ["1", "2"], b: ["before", "3"] });
   });
 
   test("pairs and characters are limited", async () => {
-    expect(await extracted({ _raw: "a=1 b=2 c=3" }, "limit=2")).toEqual({ a: "1", b: "2" });
-    expect(await extracted({ _raw: "a=1 b=2 c=3" }, "maxchars=6")).toEqual({ a: "1" });
+    expect(await extract({ _raw: "a=1 b=2 c=3" }, "limit=2")).toEqual({ a: "1", b: "2" });
+    expect(await extract({ _raw: "a=1 b=2 c=3" }, "maxchars=6")).toEqual({ a: "1" });
     expect((await bench.searchRows([{ x: 1 }], "kv")).rows).toEqual([{ x: 1 }]);
   });
 
@@ -59,7 +59,7 @@ describe("extract", () => {
   });
 
   test("a key begins with the first letter of its word", async () => {
-    expect(await extracted({ _raw: "1a=1 ..b=2 3=4 c==5 \u0001d=6" })).toEqual({
+    expect(await extract({ _raw: "1a=1 ..b=2 3=4 c==5 \u0001d=6" })).toEqual({
       ...{ a: "1", b: "2", c: "=5", d: "6" },
     });
   });

@@ -61,8 +61,8 @@ test("strcat puts fields and texts together; a missing one is empty unless all a
   expect(await bench.refusal("| makeresults | strcat a")).toContain("Error in 'strcat' command:");
 });
 
-/** Each row with what it lacks from the row before. */
-function naivelyFilled(given: readonly Record<string, ResultValue>[], names: readonly string[]): object[] {
+/** Fills each row's missing fields from the preceding row. */
+function fillDownNaively(given: readonly Record<string, ResultValue>[], names: readonly string[]): object[] {
   const last: Record<string, ResultValue> = {};
   return given.map((row) => {
     for (const name of names) last[name] = row[name] ?? last[name] ?? null;
@@ -99,7 +99,7 @@ test("filldown of whole events, of some fields or all, fills them as one row aft
         ["f", ["f"]],
       ] as const) {
         const plain = await many.search(`search index=main ${before}`);
-        const wanted = naivelyFilled(
+        const wanted = fillDownNaively(
           plain.rows,
           names.filter((name) => plain.fields.includes(name)),
         );
@@ -107,7 +107,7 @@ test("filldown of whole events, of some fields or all, fills them as one row aft
         expect(found.rows, `${before} | filldown ${asked}`).toEqual(wanted);
       }
     }
-    const plain = naivelyFilled((await many.search("search index=main")).rows, fields) as { a?: string }[];
+    const plain = fillDownNaively((await many.search("search index=main")).rows, fields) as { a?: string }[];
     const counted = await many.search(
       "search index=main | filldown a b c d e | stats count(a) AS all dc(a) AS different",
     );
@@ -118,12 +118,12 @@ test("filldown of whole events, of some fields or all, fills them as one row aft
   }
 });
 
-test("filldown looks at rows before for the fields alone that some rows lack", async () => {
+test("filldown computes windows only for fields that some rows lack", async () => {
   const many = await splBench([{ k: 1, always: 2 }, { always: 3 }, { k: 4, always: 5 }]);
   try {
     const { statements } = await many.search("search index=main | filldown always k punct");
     expect(statements.at(-1)?.match(/IGNORE NULLS/g)).toHaveLength(1);
-    // That each event has marks in its text is known.
+    // `punct` is known to be present in every event.
     expect(statements[0]).not.toContain("punct");
   } finally {
     await many.close();

@@ -1,4 +1,4 @@
-/** Commands that bring the fields of other rows to those that agree with them. */
+/** Commands that join rows with the rows of a subsearch. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";
 

@@ -76,8 +76,8 @@ test("rule 62: mvcombine merges rows that agree in all other fields, in their or
   expect(await rows([], "mvcombine v")).toEqual([]);
 });
 
-/** One row for those that are the same without `v`, where the first of them is. */
-function merged(rows: readonly Record<string, ResultValue>[]): object[] {
+/** Combines rows that are equal apart from `v`, at the position of the first. */
+function combineNaively(rows: readonly Record<string, ResultValue>[]): object[] {
   const groups = new Map<string, { others: object; values: ResultValue[] }>();
   for (const { v = null, ...others } of rows) {
     const key = JSON.stringify(others);
@@ -111,13 +111,13 @@ test.each(["v", "w"])(
       ]) {
         const plain = await many.search(`search index=main ${before}`);
         const found = await many.search(`search index=main ${before} | mvcombine v`);
-        expect(found.rows, before).toEqual(merged(plain.rows));
+        expect(found.rows, before).toEqual(combineNaively(plain.rows));
       }
       const counted = await many.search(
         'search index=main | mvcombine v | where k="k1" | stats count sum(v) AS sum',
       );
       expect(counted.rows[0]?.count).toBe(
-        merged((await many.search('search index=main k="k1"')).rows).length,
+        combineNaively((await many.search('search index=main k="k1"')).rows).length,
       );
     } finally {
       await many.close();

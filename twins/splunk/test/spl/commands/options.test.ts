@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-/** A search of each command, with a place for options. */
+/** One search for each command, with a placeholder for options. */
 const searches: Readonly<Record<string, string>> = {
   appendpipe: "search * | appendpipe OPTION [stats count]",
   collect: "search * | collect index=main OPTION",

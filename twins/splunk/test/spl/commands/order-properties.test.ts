@@ -1,4 +1,4 @@
-/** `sort` and `dedup` against evaluators that do as little as they can. */
+/** `sort` and `dedup` against naive evaluators. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";
@@ -42,12 +42,12 @@ const table = fc
   .array(fc.record({ a: value, b: value }), { maxLength: 30 })
   .map((rows) => rows.map((row, n): Row => ({ n, ...row })));
 
-/** Which rows a search leaves, by their numbers. */
-async function left(rows: readonly Row[], text: string): Promise<unknown[]> {
+/** The numbers of the rows that remain after a search. */
+async function remainingIds(rows: readonly Row[], text: string): Promise<unknown[]> {
   const present = rows.map((row) =>
     Object.fromEntries(Object.entries(row).filter(([, one]) => one !== null)),
   );
-  // Both fields are there, and hold text, whatever the rows are.
+  // An extra row makes both fields exist and hold text.
   const input = [...present, { n: -1, a: "text", b: "text" }];
   const found = await bench.searchRows(input, `where n>=0 | ${text}`);
   return found.rows.map(({ n }) => n);
@@ -60,7 +60,7 @@ const isAddress = (text: string) =>
   /^\d{1,3}(\.\d{1,3}){3}$/.test(text) && text.split(".").every((byte) => Number(byte) < 256);
 const addressNumber = (text: string) => text.split(".").reduce((sum, byte) => sum * 256 + Number(byte), 0);
 
-/** Kinds of values in their order, each with what it compares by. */
+/** The rank of a value's kind, and the key that it compares by. */
 function kindOf(text: string, type: SortType): [number, number | string] {
   if (type === "str") return [0, text];
   if (type === "num") return isNumber(text) ? [0, Number(text)] : [1, text];
@@ -70,7 +70,7 @@ function kindOf(text: string, type: SortType): [number, number | string] {
   return text < "0" ? [0, text] : [3, text];
 }
 
-function compared(a: Value, b: Value, type: SortType, direction: 1 | -1): number {
+function compareValues(a: Value, b: Value, type: SortType, direction: 1 | -1): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   const [kindA, keyA] = kindOf(a, type);
   const [kindB, keyB] = kindOf(b, type);
@@ -94,10 +94,10 @@ const keys = fc.array(key, { minLength: 1, maxLength: 2 });
 
 const keyText = ({ field, type, direction }: Key) => `${direction === 1 ? "+" : "-"}${type}(${field})`;
 
-function sorted(rows: readonly Row[], by: readonly Key[]): Row[] {
+function sortNaively(rows: readonly Row[], by: readonly Key[]): Row[] {
   return [...rows].sort((one, other) => {
     for (const { field, type, direction } of by) {
-      const order = compared(one[field], other[field], type, direction);
+      const order = compareValues(one[field], other[field], type, direction);
       if (order !== 0) return order;
     }
     return one.n - other.n;
@@ -108,10 +108,10 @@ test("rule 53: sort is the naive sort, stable, cut at its limit, and reversed by
   await fc.assert(
     fc.asyncProperty(table, keys, fc.nat({ max: 5 }), fc.boolean(), async (rows, by, limit, reversed) => {
       const text = `sort ${limit} ${by.map(keyText).join(", ")}${reversed ? " desc" : ""}`;
-      const all = sorted(rows, by);
+      const all = sortNaively(rows, by);
       if (reversed) all.reverse();
       const expected = limit === 0 ? all : all.slice(0, limit);
-      expect(await left(rows, text)).toEqual(expected.map(({ n }) => n));
+      expect(await remainingIds(rows, text)).toEqual(expected.map(({ n }) => n));
     }),
     { numRuns: 150 },
   );
@@ -131,8 +131,8 @@ const dedup = fc.record<Dedup>({
   consecutive: fc.boolean(),
 });
 
-/** Rows that are too many, and rows without a value. */
-function repeated(rows: readonly Row[], { most, fields, keepempty, consecutive }: Dedup) {
+/** Surplus rows, and rows without a value. */
+function dedupNaively(rows: readonly Row[], { most, fields, keepempty, consecutive }: Dedup) {
   const seen = new Map<string, number>();
   const extra = new Set<Row>();
   const empty = new Set<Row>();
@@ -158,10 +158,10 @@ test("rule 54: dedup keeps what the naive one keeps, in order", async () => {
       const { most, fields, keepempty, consecutive } = options;
       const sortby = by.length === 0 ? "" : ` sortby ${by.map(keyText).join(", ")}`;
       const text = `dedup ${most} ${fields.join(" ")} keepempty=${keepempty} consecutive=${consecutive}${sortby}`;
-      const ordered = sorted(rows, by);
-      const { extra, empty } = repeated(ordered, options);
+      const ordered = sortNaively(rows, by);
+      const { extra, empty } = dedupNaively(ordered, options);
       const expected = ordered.filter((row) => !extra.has(row) && (keepempty || !empty.has(row)));
-      expect(await left(rows, text)).toEqual(expected.map(({ n }) => n));
+      expect(await remainingIds(rows, text)).toEqual(expected.map(({ n }) => n));
     }),
     { numRuns: 150 },
   );
@@ -172,9 +172,9 @@ test("rule 54: dedup keepevents empties the fields of the rows that it would dro
     fc.asyncProperty(table, dedup, async (rows, options) => {
       const { most, fields, consecutive } = options;
       const text = `dedup ${most} ${fields.join(" ")} keepevents=t consecutive=${consecutive} | where isnull(${fields.join(") AND isnull(")})`;
-      const { extra } = repeated(rows, { ...options, keepempty: true });
+      const { extra } = dedupNaively(rows, { ...options, keepempty: true });
       const expected = rows.filter((row) => extra.has(row) || fields.every((field) => row[field] === null));
-      expect(await left(rows, text)).toEqual(expected.map(({ n }) => n));
+      expect(await remainingIds(rows, text)).toEqual(expected.map(({ n }) => n));
     }),
     { numRuns: 75 },
   );

@@ -123,7 +123,7 @@ const repeated = [
   { n: 5, k: "a" },
   { n: 6, k: "b" },
 ];
-const kept = async (text: string) => (await rows(repeated, text)).map(({ n }) => n);
+const dedup = async (text: string) => (await rows(repeated, text)).map(({ n }) => n);
 
 test("rows that sort or head dropped stay dropped under any later order", async () => {
   const input = [3, 1, 5, 2, 4];
@@ -137,22 +137,22 @@ test("rows that sort or head dropped stay dropped under any later order", async 
 });
 
 test("rule 54: dedup keeps the first rows of each combination and drops those without a value", async () => {
-  expect(await kept("dedup k")).toEqual([1, 2]);
-  expect(await kept("dedup 2 k")).toEqual([1, 2, 3, 5]);
-  expect(await kept("reverse | dedup k")).toEqual([6, 5]);
-  expect(await kept("dedup nowhere")).toEqual([]);
-  expect(await kept("dedup k, n")).toEqual([1, 2, 3, 5, 6]);
+  expect(await dedup("dedup k")).toEqual([1, 2]);
+  expect(await dedup("dedup 2 k")).toEqual([1, 2, 3, 5]);
+  expect(await dedup("reverse | dedup k")).toEqual([6, 5]);
+  expect(await dedup("dedup nowhere")).toEqual([]);
+  expect(await dedup("dedup k, n")).toEqual([1, 2, 3, 5, 6]);
 });
 
 test("rule 54: keepempty keeps rows without a value", async () => {
-  expect(await kept("dedup k keepempty=true")).toEqual([1, 2, 4]);
-  expect(await kept("dedup k, nowhere keepempty=true")).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(await dedup("dedup k keepempty=true")).toEqual([1, 2, 4]);
+  expect(await dedup("dedup k, nowhere keepempty=true")).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
 test("rule 54: consecutive drops only rows that follow their like", async () => {
-  expect(await kept("dedup k consecutive=true")).toEqual([1, 2, 5, 6]);
-  expect(await kept("dedup 2 k consecutive=t")).toEqual([1, 2, 3, 5, 6]);
-  expect(await kept("dedup k consecutive=t keepempty=t")).toEqual([1, 2, 4, 5, 6]);
+  expect(await dedup("dedup k consecutive=true")).toEqual([1, 2, 5, 6]);
+  expect(await dedup("dedup 2 k consecutive=t")).toEqual([1, 2, 3, 5, 6]);
+  expect(await dedup("dedup k consecutive=t keepempty=t")).toEqual([1, 2, 4, 5, 6]);
 });
 
 test("rule 54: keepevents keeps all rows and empties the fields of repeated ones", async () => {
@@ -162,8 +162,8 @@ test("rule 54: keepevents keeps all rows and empties the fields of repeated ones
 });
 
 test("rule 54: sortby sorts before", async () => {
-  expect(await kept("dedup k sortby -n")).toEqual([6, 5]);
-  expect(await kept("dedup 1 k sortby k, -num(n)")).toEqual([5, 6]);
+  expect(await dedup("dedup k sortby -n")).toEqual([6, 5]);
+  expect(await dedup("dedup 1 k sortby k, -num(n)")).toEqual([5, 6]);
 });
 
 test("sort and dedup without a field are refused", async () => {

@@ -1,11 +1,11 @@
-/** `transaction`: rows that belong together, as one. */
+/** `transaction`: combines related rows into one. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 const at = (second: number, fields: object) => ({ _time: 1_000 + second, ...fields });
 
-/** Newest first, as events come. */
+/** Newest first, in the order of events. */
 const visits = [
   at(300, { user: "ann", page: "end", bytes: 5 }),
   at(60, { user: "bob", page: "b", bytes: 4 }),

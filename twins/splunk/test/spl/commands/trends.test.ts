@@ -39,7 +39,7 @@ describe("trendline", () => {
     await bench.search(
       "| makeresults count=10000 | streamstats count AS x | trendline ema2(x) AS e | stats max(e)",
     );
-    // One for each two thousand values as they come, and one for each thousand averages.
+    // One yield for every two thousand values fetched, and one for every thousand averages.
     expect(next.mock.calls.length).toBeGreaterThanOrEqual(20);
   });
 

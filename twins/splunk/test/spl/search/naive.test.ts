@@ -77,23 +77,23 @@ const { search } = fc.letrec<{ search: Search }>((tie) => ({
   ),
 }));
 
-const quoted = (value: string) => `"${value.replace(/["\\]/g, "\\$&")}"`;
+const quote = (value: string) => `"${value.replace(/["\\]/g, "\\$&")}"`;
 
-function written(expression: Search): string {
+function textOf(expression: Search): string {
   switch (expression.kind) {
     case "and":
     case "or":
-      return `(${expression.operands.map(written).join(expression.kind === "or" ? " OR " : " ")})`;
+      return `(${expression.operands.map(textOf).join(expression.kind === "or" ? " OR " : " ")})`;
     case "not":
-      return `NOT ${written(expression.operand)}`;
+      return `NOT ${textOf(expression.operand)}`;
     case "term":
       return expression.mode === ""
-        ? quoted(expression.text)
-        : `${expression.mode}(${quoted(expression.text)})`;
+        ? quote(expression.text)
+        : `${expression.mode}(${quote(expression.text)})`;
     case "compare":
-      return `${expression.field}${expression.comparator}${quoted(expression.text)}`;
+      return `${expression.field}${expression.comparator}${quote(expression.text)}`;
     case "in":
-      return `${expression.field} IN (${expression.texts.map(quoted).join(", ")})`;
+      return `${expression.field} IN (${expression.texts.map(quote).join(", ")})`;
   }
 }
 
@@ -122,7 +122,7 @@ afterAll(async () => {
 test("a search finds what a naive evaluator finds", async () => {
   await fc.assert(
     fc.asyncProperty(search, async (expression) => {
-      const { rows } = await bench.search(`search ${written(expression)} | fields id`);
+      const { rows } = await bench.search(`search ${textOf(expression)} | fields id`);
       const expected = events.filter((one) => matches(expression, one, JSON.stringify(one)));
       expect(rows.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
     }),

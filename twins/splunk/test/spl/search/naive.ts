@@ -46,14 +46,14 @@ function compares(value: string | number, comparator: string, text: string): boo
   );
   const [a = 0, b = 0] = numbers;
   const order = numbers.includes(Number.NaN)
-    ? comparedBytes(String(value).toLowerCase(), text.toLowerCase())
+    ? compareBytes(String(value).toLowerCase(), text.toLowerCase())
     : a - b;
   if (comparator === "<") return order < 0;
   if (comparator === "<=") return order <= 0;
   return comparator === ">" ? order > 0 : order >= 0;
 }
 
-function comparedBytes(a: string, b: string): number {
+function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 

@@ -60,7 +60,7 @@ describe("bin", () => {
       "2026-03-04T05:06:07.500Z",
     ]);
     expect(await timed(["2026-03-04T05:06:07Z"], "span=30 _time")).toEqual(["2026-03-04T05:06:00.000Z"]);
-    // Eleven hours: thirty minutes are the least usual span that needs no more than a hundred.
+    // Eleven hours: thirty minutes is the smallest usual span with at most a hundred buckets.
     expect(await timed(["2026-03-04T05:06:07Z", "2026-03-04T16:07:00Z"], "_time")).toEqual([
       "2026-03-04T05:00:00.000Z",
       "2026-03-04T16:00:00.000Z",
@@ -77,7 +77,7 @@ describe("bin", () => {
     expect(await timed(moment, "_time span=1mon", paris)).toEqual(["2026-06-30T22:00:00.000Z"]);
     expect(await timed(moment, "_time span=1q")).toEqual(["2026-07-01T00:00:00.000Z"]);
     expect(await timed(moment, "_time span=1y")).toEqual(["2026-01-01T00:00:00.000Z"]);
-    // 9 July 2026 is a Thursday, as the epoch was.
+    // 9 July 2026 is a Thursday, like the epoch.
     expect(await timed(["2026-07-15T12:00:00Z"], "_time span=1w")).toEqual(["2026-07-09T00:00:00.000Z"]);
     expect(await timed(["2026-07-15T12:00:00Z"], "_time span=1w@w1")).toEqual(["2026-07-13T00:00:00.000Z"]);
     expect(await timed(["2026-07-15T12:00:00Z"], "_time span=1w@w0")).toEqual(["2026-07-12T00:00:00.000Z"]);

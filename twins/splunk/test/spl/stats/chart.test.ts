@@ -44,7 +44,7 @@ describe("chart", () => {
     ]);
     expect((await run("chart count over _time span=1m")).map(({ count }) => count)).toEqual([1, 1, 0, 0, 1]);
     expect(await run("chart cont=f count over _time span=1m")).toHaveLength(3);
-    // As many as a table has no place for are left out.
+    // Gaps that would exceed the size of a table are not filled.
     expect(await run("eval size=size*1000 | chart count over size span=1")).toHaveLength(3);
   });
 

@@ -1,4 +1,4 @@
-/** The commands against evaluators that do the obvious thing, row by row. */
+/** The commands against naive row-by-row evaluators. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";
@@ -28,7 +28,7 @@ const rowArbitrary: fc.Arbitrary<Row> = fc
   }));
 const rowsArbitrary = fc.array(rowArbitrary, { minLength: 1, maxLength: 25 });
 
-/** Every field is there, so that no column is missing for all rows. */
+/** Every field occurs, so no column is missing from all rows. */
 const complete: Row = { _time: START, host: "a", code: ["a"], n: "1" };
 
 const listOf = (value: string | string[] | undefined) => (value === undefined ? [] : [value].flat());
@@ -86,7 +86,7 @@ function naiveStats(rows: readonly Row[]) {
         first: hosts[0],
         last: hosts.at(-1),
         newest: latest?.host,
-        // A text that is no number compares with 10 as a text does.
+        // Text that is no number compares with 10 as text.
         large: texts.filter((text) => (isNumber(text) ? Number(text) > 10 : text > "10")).length,
       });
     });

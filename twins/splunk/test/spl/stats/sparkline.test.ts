@@ -36,7 +36,7 @@ describe("sparkline", () => {
       },
     ]);
     const { rows: bare } = await bench.searchRows(rows, "stats sparkline");
-    // Three minutes in parts of five seconds: the least usual span that needs no more than a hundred.
+    // Three minutes in slots of five seconds: the smallest usual span with at most a hundred slots.
     expect(bare[0]?.sparkline).toHaveLength(1 + 39);
   });
 

@@ -173,7 +173,7 @@ describe("stats", () => {
       (await bench.searchRows([...same, { _time: 999, host: "d" }], `reverse | stats ${text}`)).rows,
     ).toEqual([{ f: "d", l: "a", e: "d", t: "c" }]);
     const events = await splBench(same);
-    // Of events of the same time, the one that was written last comes first.
+    // Among events of the same time, the last written comes first.
     expect((await events.search(`search * | stats ${text}`)).rows).toEqual([
       { f: "c", l: "a", e: "a", t: "c" },
     ]);

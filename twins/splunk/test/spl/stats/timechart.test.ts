@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 const noon = Date.UTC(2026, 0, 15, 12) / 1000;
-/** Rows so many seconds before noon. */
-const earlier = (rows: readonly (readonly [number, object])[]) =>
+/** Rows at a number of seconds before noon. */
+const rowsBeforeNoon = (rows: readonly (readonly [number, object])[]) =>
   rows.map(([seconds, row]) => ({ _time: noon - seconds, ...row }));
 
 describe("timechart", () => {
@@ -21,7 +21,7 @@ describe("timechart", () => {
   test.each(["earliest=0", "earliest=0 latest=now", "starttimeu=0"])(
     "%s is all time: rows begin with the events",
     async (time) => {
-      const events = earlier([[60, { a: 1 }]]).map(({ _time }) => ({
+      const events = rowsBeforeNoon([[60, { a: 1 }]]).map(({ _time }) => ({
         _time: new Date(_time * 1000).toISOString(),
       }));
       const one = await splBench(events, { nowMs: noon * 1000 });
@@ -36,7 +36,7 @@ describe("timechart", () => {
     const spanOf = async (minutes: number) => {
       const range = { earliestMs: (noon - minutes * 60) * 1000, latestMs: noon * 1000 };
       const one = await splBench([], { range });
-      const { rows } = await one.searchRows(earlier([[1, { a: 1 }]]), "timechart count");
+      const { rows } = await one.searchRows(rowsBeforeNoon([[1, { a: 1 }]]), "timechart count");
       await one.close();
       return { span: rows[0]?._span, rows: rows.length };
     };
@@ -46,16 +46,16 @@ describe("timechart", () => {
     expect(await spanOf(24 * 60)).toEqual({ span: 1_800, rows: 48 });
     expect(await spanOf(7 * 24 * 60)).toEqual({ span: 86_400, rows: 8 });
     expect((await spanOf(30 * 24 * 60)).span).toBe(86_400);
-    // January to January: each row is as long as its month.
+    // January to January: each bucket has the length of its month.
     expect((await spanOf(365 * 24 * 60)).span).toBe(31 * 86_400);
   });
 
   test("rule 45: the ten series with the greatest sum are shown, others are OTHER, rows without are NULL", async () => {
-    const rows = earlier(
+    const rows = rowsBeforeNoon(
       Array.from({ length: 12 }, (_, n) => n).flatMap((n) =>
         Array.from({ length: n + 1 }, () => [60, { host: `h${String(n).padStart(2, "0")}` }] as const),
       ),
-    ).concat(earlier([[60, { other: 1 }]]));
+    ).concat(rowsBeforeNoon([[60, { other: 1 }]]));
     const { fields, rows: all } = await bench.searchRows(rows, "timechart span=1h count by host");
     const ten = Array.from({ length: 10 }, (_, n) => `h${String(n + 2).padStart(2, "0")}`);
     expect(fields).toEqual(["_time", ...ten, "NULL", "OTHER", "_span"]);
@@ -79,7 +79,7 @@ describe("timechart", () => {
     expect(await names("count by host where sum in top1 useother=f usenull=f")).toEqual(["h11"]);
     expect(await names("count by host where max > 11 usenull=f useother=f")).toEqual(["h11"]);
     expect(await names("count by host where max notin top11 usenull=f useother=f")).toEqual(["h00"]);
-    // Averages cannot be put together from those of the parts.
+    // Averages of parts cannot be merged.
     const { rows: averages } = await bench.searchRows(
       rows.map((row, n) => ({ ...row, n })),
       "timechart span=1h limit=1 usenull=f avg(n) by host",
@@ -88,7 +88,7 @@ describe("timechart", () => {
   });
 
   test("rule 45: series whose partial aggregates cannot be merged are computed from all their rows", async () => {
-    const rows = earlier([
+    const rows = rowsBeforeNoon([
       ...["b", "a", "a", "NULL"].map((host, n) => [60, { host, n, user: `u${n}` }] as const),
       [60, { n: 9, user: "u9" }],
       [120, { host: "b", n: 4, user: "u1" }],
@@ -99,7 +99,7 @@ describe("timechart", () => {
     };
     const [a, b] = [2, 2];
     expect(await cells("dc(user) by host nullstr=none")).toEqual([{ a, b, NULL: 1, none: 1 }]);
-    // Rows without the field go with a series of the name that they are given.
+    // Rows without the field join a series whose value equals `nullstr`.
     expect(await cells("dc(user) by host")).toEqual([{ a, b, NULL: 2 }]);
     expect(await cells("dc(user) by host usenull=f")).toEqual([{ a, b, NULL: 1 }]);
     expect(await cells("limit=2 dc(user) by host nullstr=none")).toEqual([{ a, b, OTHER: 1, none: 1 }]);
@@ -112,7 +112,7 @@ describe("timechart", () => {
   });
 
   test("rule 46: rows without events are there, with counts of 0; partial=f drops those that are cut", async () => {
-    const rows = earlier([
+    const rows = rowsBeforeNoon([
       [10, { v: 3 }],
       [3_500, { v: 4 }],
     ]);
@@ -138,7 +138,7 @@ describe("timechart", () => {
     expect((await hour.searchRows(rows, "where v>99 | timechart count")).rows).toEqual([]);
     await expect(
       bench.searchRows(
-        earlier([
+        rowsBeforeNoon([
           [1, {}],
           [1e6, {}],
         ]),
@@ -148,7 +148,7 @@ describe("timechart", () => {
   });
 
   test("rule 47: several aggregates name their columns, as do values that begin with _", async () => {
-    const rows = earlier([
+    const rows = rowsBeforeNoon([
       [10, { v: 3, k: "a" }],
       [20, { v: 5, k: "_b" }],
     ]);
@@ -176,7 +176,7 @@ describe("timechart", () => {
   test("rule 48: span=1d is a day of the calendar", async () => {
     const paris = await splBench([], { timeZone: "Europe/Paris" });
     const { rows } = await paris.searchRows(
-      earlier([
+      rowsBeforeNoon([
         [0, {}],
         [86_400, {}],
       ]),
@@ -190,7 +190,7 @@ describe("timechart", () => {
   });
 
   test("an expression of aggregates is one column; the span of per_second is that of a row", async () => {
-    const rows = earlier([
+    const rows = rowsBeforeNoon([
       [10, { v: 3, k: "a" }],
       [20, { v: 6, k: "a" }],
       [20, { v: 7, k: "b" }],
