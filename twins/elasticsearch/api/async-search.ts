@@ -56,7 +56,7 @@ export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
       const id = call.segment("id");
       const search = find(id, twin);
       const waitMs = call.parameters.durationMs("wait_for_completion_timeout") ?? 0;
-      if (search.completedMs === undefined) await within(search.done, waitMs);
+      if (search.completedMs === undefined) await waitUpTo(search.done, waitMs);
       return answerOf(id, search);
     },
   }),
@@ -128,7 +128,7 @@ async function submit(call: Call, twin: SearchTwin): Promise<Answer> {
       search.completedMs = Math.floor(twin.clock.now());
     });
   const waitMs = call.parameters.durationMs("wait_for_completion_timeout") ?? DEFAULT_WAIT_MS;
-  await within(search.done, waitMs);
+  await waitUpTo(search.done, waitMs);
   const kept = search.completedMs === undefined || call.parameters.flag("keep_on_completion");
   return answerOf(kept ? twin.open.asyncSearches.add(search, keepMs) : undefined, search);
 }
@@ -142,7 +142,7 @@ function knownError(error: unknown, twin: SearchTwin): VendorError {
   }
 }
 
-async function within(done: Promise<void>, waitMs: number): Promise<void> {
+async function waitUpTo(done: Promise<void>, waitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const waited = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, waitMs);

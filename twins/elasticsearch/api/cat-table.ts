@@ -26,8 +26,8 @@ export const catParameters = ["v", "h", "s", "help", "local", "master_timeout", 
 export function catTable(call: Call, columns: readonly CatColumn[], rows: readonly CatRow[]): Answer {
   const { parameters } = call;
   if (parameters.flag("help")) return { body: help(columns) };
-  const sorted = sort(rows, columns, parameters.list("s") ?? []);
-  const wanted = choose(columns, parameters.list("h"));
+  const sorted = sortRows(rows, columns, parameters.list("s") ?? []);
+  const wanted = selectColumns(columns, parameters.list("h"));
   if (isStructured(call)) {
     return {
       body: sorted.map((row) =>
@@ -63,7 +63,7 @@ function help(columns: readonly CatColumn[]): string {
 }
 
 /** The requested columns, under the names the request uses for them. */
-function choose(columns: readonly CatColumn[], asked: readonly string[] | undefined) {
+function selectColumns(columns: readonly CatColumn[], asked: readonly string[] | undefined) {
   if (!asked) return columns.filter(({ shown }) => shown).map((column) => ({ label: column.name, column }));
   return asked.flatMap((label) => {
     if (label.includes("*")) {
@@ -80,7 +80,7 @@ function find(columns: readonly CatColumn[], label: string): CatColumn | undefin
   return columns.find(({ name, aliases }) => name === label || aliases.includes(label));
 }
 
-function sort(rows: readonly CatRow[], columns: readonly CatColumn[], keys: readonly string[]): CatRow[] {
+function sortRows(rows: readonly CatRow[], columns: readonly CatColumn[], keys: readonly string[]): CatRow[] {
   const orders = keys.map((key) => {
     const [label = "", order = "asc"] = key.split(":");
     const column = find(columns, label);

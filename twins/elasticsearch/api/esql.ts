@@ -6,7 +6,7 @@
 import { withCurrentFields } from "@offhook/log-store/store/store-reader";
 import type { RunStatement } from "@offhook/log-store/translator/translator";
 import type { Operation } from "@offhook/platform/http/operation";
-import { within } from "../esql/async-queries.ts";
+import { waitForResult } from "../esql/async-queries.ts";
 import { UnrecognisedEsql } from "../esql/errors.ts";
 import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/request.ts";
 import type { EsqlContext, EsqlResult } from "../esql/run.ts";
@@ -96,7 +96,7 @@ async function answerAsync(
   const queries = twin.esqlQueries;
   const query = queries.get(id, twin.clock.now());
   try {
-    const done = await within(query, waitMs);
+    const done = await waitForResult(query, waitMs);
     const headers = {
       "x-elasticsearch-async-id": id,
       "x-elasticsearch-async-is-running": done ? "?0" : "?1",

@@ -35,7 +35,7 @@ export function negotiate(request: VendorRequest): AnswerForm {
   const content = request.body.length > 0 ? readHeader(request.headers, "content-type") : undefined;
   checkVersions(request, accept, content);
   if (request.body.length > 0 && (content?.form === undefined || !readable.has(content.form))) {
-    throw notAcceptable(request.headers["content-type"]);
+    throw notAcceptableError(request.headers["content-type"]);
   }
   const asked = request.query.get("format");
   if (asked === "yaml") return { form: "yaml", contentType: "application/yaml" };
@@ -118,7 +118,7 @@ export class PlainRefusal extends Error {
   }
 }
 
-function notAcceptable(header: string | undefined): PlainRefusal {
+function notAcceptableError(header: string | undefined): PlainRefusal {
   const what =
     header === undefined
       ? "Content-Type header is missing"

@@ -36,7 +36,7 @@ export const multiGetOperations: readonly Operation<SearchTwin>[] = methods.flat
   ),
 );
 
-interface Wanted {
+interface RequestedDocument {
   index: string;
   id: string;
   source: SourceFilter;
@@ -44,7 +44,7 @@ interface Wanted {
 
 async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
   const aliases = await aliasTargets(twin);
-  const wanted = readWanted(call).map((one) => ({ ...one, index: readIndexOf(one.index, aliases) }));
+  const wanted = readItems(call).map((one) => ({ ...one, index: readIndexOf(one.index, aliases) }));
   const known = await knownIndices(twin);
   const found = await readDocuments(await twin.store(), wanted);
   const docs = wanted.map(({ index, id, source }) => {
@@ -58,11 +58,11 @@ async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
   return { body: { docs } };
 }
 
-function readWanted(call: Call): Wanted[] {
+function readItems(call: Call): RequestedDocument[] {
   const { docs, ids } = call.object();
   const ofUrl = call.segment("index");
   const source = readSourceParameters(call.parameters) ?? wholeSource;
-  const listed: Wanted[] = [];
+  const listed: RequestedDocument[] = [];
   if (Array.isArray(ids)) {
     for (const id of ids) listed.push({ index: ofUrl, id: idOf(id), source });
   } else if (Array.isArray(docs)) {
@@ -77,7 +77,7 @@ function readWanted(call: Call): Wanted[] {
   return listed;
 }
 
-function readDoc(doc: Json, ofUrl: string, source: SourceFilter): Wanted {
+function readDoc(doc: Json, ofUrl: string, source: SourceFilter): RequestedDocument {
   if (!isObject(doc)) throw illegalArgument("docs array element should include an object");
   const { _index, _id, _source } = doc;
   return {

@@ -55,7 +55,7 @@ export class AsyncQueries {
 }
 
 /** Waits for a query; `undefined` when it is not done in time. */
-export async function within(query: AsyncQuery, waitMs: number): Promise<AnsweredQuery | undefined> {
+export async function waitForResult(query: AsyncQuery, waitMs: number): Promise<AnsweredQuery | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), Math.min(Math.max(waitMs, 0), 2_147_483_647));

@@ -13,13 +13,13 @@ export interface Span {
   end: number;
 }
 
-function where({ line, column }: Span): string {
+function lineAndColumn({ line, column }: Span): string {
   return `line ${line}:${column}`;
 }
 
 /** A query that does not match the grammar. */
 export function syntaxError(at: Span, message: string): VendorError {
-  return new VendorError(400, { type: "parsing_exception", reason: `${where(at)}: ${message}` });
+  return new VendorError(400, { type: "parsing_exception", reason: `${lineAndColumn(at)}: ${message}` });
 }
 
 /** A query whose parts conflict. The vendor counts the columns of these errors from 2. */
@@ -54,7 +54,7 @@ export class UnrecognisedEsql extends VendorError {
   constructor(at: Span, what: string) {
     super(400, {
       type: "verification_exception",
-      reason: `Found 1 problem\n${where(at)}: ${what} is not supported here`,
+      reason: `Found 1 problem\n${lineAndColumn(at)}: ${what} is not supported here`,
     });
     this.name = "UnrecognisedEsql";
     this.what = what;
@@ -104,7 +104,7 @@ export class Problems {
   check(): void {
     const found = this.#unresolved.size > 0 ? this.#unresolved : this.#mismatched;
     if (found.size > 0)
-      throw verificationError([...found].map(([message, at]) => `${where(at)}: ${message}`));
+      throw verificationError([...found].map(([message, at]) => `${lineAndColumn(at)}: ${message}`));
     if (this.#refusal) throw this.#refusal;
   }
 }

@@ -109,7 +109,7 @@ export class Pipeline {
    */
   extend(added: readonly { ref: string; source: Sql }[]): void {
     const open = this.#layers.at(-1)?.added;
-    if (open && open.length < MAX_SHARED && !added.some(({ source }) => reads(source, open))) {
+    if (open && open.length < MAX_SHARED && !added.some(({ source }) => readsAny(source, open))) {
       open.push(...added);
       return;
     }
@@ -238,6 +238,6 @@ export class Pipeline {
 /**
  * Whether a piece of SQL reads one of the columns. Searching the text is safe, because column names are generated.
  */
-function reads({ texts }: Sql, columns: readonly Added[]): boolean {
+function readsAny({ texts }: Sql, columns: readonly Added[]): boolean {
   return columns.some(({ ref }) => texts.some((text) => text.includes(`"${ref}"`)));
 }

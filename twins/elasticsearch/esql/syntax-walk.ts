@@ -28,10 +28,10 @@ export function withChildren(node: Expression, replace: (child: Expression) => E
 
 /** Whether two expressions are equal, regardless of notation. */
 export function sameExpression(a: Expression, b: Expression): boolean {
-  return canonical(a) === canonical(b);
+  return canonicalText(a) === canonicalText(b);
 }
 
-function canonical(node: Expression): string {
+function canonicalText(node: Expression): string {
   return JSON.stringify(node, (key, value) => {
     if (key === "at" || key === "nameAt" || key === "typeAt" || key === "patternAt" || key === "depth")
       return undefined;

@@ -61,7 +61,7 @@ function detectTypeInText(text: string, root: JsonObject): Detected {
   const { numeric_detection, date_detection, dynamic_date_formats = defaultFormats } = root;
   if (decimal.test(text)) {
     if (!isTrue(numeric_detection)) return anyText;
-    const isWhole = integer.test(text) && isLong(BigInt(text));
+    const isWhole = integer.test(text) && fitsLong(BigInt(text));
     return isWhole ? { matched: "long", made: long } : { matched: "double", made: float };
   }
   if (isFalse(date_detection)) return anyText;
@@ -71,6 +71,6 @@ function detectTypeInText(text: string, root: JsonObject): Detected {
   return { matched: "date", made: format === defaultDateFormat ? date : field("date", { format }) };
 }
 
-function isLong(value: bigint): boolean {
+function fitsLong(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }

@@ -32,14 +32,14 @@ function defaultOf(type: string, parameter: string): string {
 /** Adds one mapping to another. @param path of the object, for errors @throws VendorError where they disagree */
 export function mergeMappings(there: ObjectNode, added: ObjectNode, path = ""): ObjectNode {
   if (path !== "" && there.enabled !== added.enabled) {
-    throw conflict(
+    throw mappingConflict(
       `the [enabled] parameter can't be updated for the object mapping [${path}]`,
       "mapper_exception",
     );
   }
   const [wasNested, isNested] = [there.type === "nested", added.type === "nested"];
   if (path !== "" && wasNested !== isNested) {
-    throw conflict(
+    throw mappingConflict(
       wasNested
         ? `cannot change object mapping from nested to non-nested`
         : `cannot change object mapping from non-nested to nested`,
@@ -63,7 +63,7 @@ export function mergeMappings(there: ObjectNode, added: ObjectNode, path = ""): 
 function mergeNodes(path: string, there: MappingNode, added: MappingNode): MappingNode {
   if (there.kind === "object" && added.kind === "object") return mergeMappings(there, added, path);
   if (there.kind === "object" || added.kind === "object") {
-    throw conflict(`can't merge a non object mapping [${path}] with an object mapping`);
+    throw mappingConflict(`can't merge a non object mapping [${path}] with an object mapping`);
   }
   return mergeFields(path, there, added);
 }
@@ -71,7 +71,7 @@ function mergeNodes(path: string, there: MappingNode, added: MappingNode): Mappi
 /** @throws VendorError where the fields disagree */
 export function mergeFields(path: string, there: FieldNode, added: FieldNode): FieldNode {
   if (there.type !== added.type) {
-    throw conflict(`mapper [${path}] cannot be changed from type [${there.type}] to [${added.type}]`);
+    throw mappingConflict(`mapper [${path}] cannot be changed from type [${there.type}] to [${added.type}]`);
   }
   const shown = (node: FieldNode, name: string) => {
     const value = node.parameters[name];
@@ -86,7 +86,7 @@ export function mergeFields(path: string, there: FieldNode, added: FieldNode): F
       (name) =>
         `\n\tCannot update parameter [${name}] from [${shown(there, name)}] to [${shown(added, name)}]`,
     );
-    throw conflict(`Mapper for [${path}] conflicts with existing mapper:${lines.join("")}`);
+    throw mappingConflict(`Mapper for [${path}] conflicts with existing mapper:${lines.join("")}`);
   }
   const fields = new Map(there.fields);
   for (const [name, node] of added.fields) {
@@ -96,6 +96,6 @@ export function mergeFields(path: string, there: FieldNode, added: FieldNode): F
   return { ...there, parameters: added.parameters, fields };
 }
 
-function conflict(reason: string, type = "illegal_argument_exception"): VendorError {
+function mappingConflict(reason: string, type = "illegal_argument_exception"): VendorError {
   return new VendorError(400, { type, reason });
 }

@@ -51,13 +51,13 @@ export async function createIndex(name: string, body: JsonObject, registry: Inde
   const definition = readDefinition(made, Math.floor(registry.clock.now()), taken);
   const store = await registry.store();
   await store.exclusively(async (writer) => {
-    if (await isThere(name, store)) throw alreadyExists(name);
+    if (await indexExists(name, store)) throw alreadyExistsError(name);
     await writer.defineIndex(name, new OwnMapping(name, definition));
   });
 }
 
 /** Whether an index was created or has documents. */
-async function isThere(name: string, store: LogStore): Promise<boolean> {
+async function indexExists(name: string, store: LogStore): Promise<boolean> {
   return store.fields.indices.has(name) || (await store.counts()).has(name);
 }
 
@@ -92,7 +92,7 @@ export async function removeIndices(names: readonly string[], registry: IndexReg
   });
 }
 
-function alreadyExists(name: string): VendorError {
+function alreadyExistsError(name: string): VendorError {
   const uuid = uuidOf(name);
   return new VendorError(400, {
     type: "resource_already_exists_exception",

@@ -11,7 +11,7 @@ import { type GrokType, readGrok } from "./grok-pattern.ts";
 
 export function compileDissect(compiler: Compiler, command: Extract<Command, { kind: "dissect" }>): void {
   const { regex, groups, keys } = readDissect(command.pattern, command.at);
-  const extract = extraction(compiler, inputText(compiler, command.input, "Dissect"), regex, groups);
+  const extract = createExtraction(compiler, inputText(compiler, command.input, "Dissect"), regex, groups);
   for (const { name, parts } of keys) {
     const value = extract("keyword", (piece) => [appendTexts(parts.map(piece), command.separator)]);
     assign(compiler, name, value);
@@ -30,7 +30,7 @@ export function compileGrok(compiler: Compiler, command: Extract<Command, { kind
   const { regex, groups, fields, always } = readGrok(command.pattern, command.at);
   const input = inputText(compiler, command.input, "Grok");
   if (groups === 0) return;
-  const extract = extraction(compiler, input, regex, groups);
+  const extract = createExtraction(compiler, input, regex, groups);
   for (const { name, type, places } of fields) {
     const target = types[type];
     // A group outside of the match yields no text.
@@ -70,7 +70,7 @@ type Piece = (place: number) => Sql;
 /** Makes a column from the pieces of every matching text. */
 type Extraction = (type: DataType, values: (piece: Piece) => readonly Sql[]) => Typed;
 
-function extraction(compiler: Compiler, input: Typed, regex: string, groups: number): Extraction {
+function createExtraction(compiler: Compiler, input: Typed, regex: string, groups: number): Extraction {
   if (groups === 0) throw parsingError(input.at, "the pattern has no field");
   const pieceOf =
     (text: Sql): Piece =>

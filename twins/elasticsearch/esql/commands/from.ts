@@ -31,7 +31,7 @@ const metadataColumns = lookupTable<{ type: DataType; source: Sql }>({
 export function compileFrom(compiler: Compiler, command: FromCommand, source: Source): void {
   const { pipeline } = compiler;
   const { predicate, fields } = source.select(command);
-  const columns = [...fields.all().flatMap((field) => fieldColumns(field)), ...metadata(command)];
+  const columns = [...fields.all().flatMap((field) => fieldColumns(field)), ...readMetadata(command)];
   const named = new Map(columns.map((column) => [column.name, column]));
   const sorted = [...named.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   pipeline.base(
@@ -90,7 +90,7 @@ function fieldColumns(field: Field): SourceColumn[] {
   return [{ name, type, multi, source: multi ? sql`list_sort(${source})` : source }];
 }
 
-function metadata({ metadata: names }: FromCommand): SourceColumn[] {
+function readMetadata({ metadata: names }: FromCommand): SourceColumn[] {
   return names.map(({ name, at }) => {
     const known = Object.hasOwn(metadataColumns, name) ? metadataColumns[name] : undefined;
     if (known) return { name, multi: false, ...known };

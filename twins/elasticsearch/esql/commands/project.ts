@@ -14,7 +14,7 @@ export function compileKeep(compiler: Compiler, { patterns }: Extract<Command, {
   const kept = new Map<Column, number>();
   for (const pattern of patterns) {
     const rank = precedence(pattern);
-    for (const column of matching(compiler, pattern)) {
+    for (const column of findColumns(compiler, pattern)) {
       const before = kept.get(column);
       if (before !== undefined && before < rank) continue;
       kept.delete(column);
@@ -31,7 +31,7 @@ function precedence({ parts }: NamePattern): number {
 
 export function compileDrop(compiler: Compiler, { patterns }: Extract<Command, { kind: "drop" }>): void {
   const { pipeline } = compiler;
-  const dropped = new Set(patterns.flatMap((pattern) => matching(compiler, pattern)));
+  const dropped = new Set(patterns.flatMap((pattern) => findColumns(compiler, pattern)));
   pipeline.columns = pipeline.columns.filter((column) => !dropped.has(column));
 }
 
@@ -61,7 +61,7 @@ export function compileRename(compiler: Compiler, { renames }: Extract<Command, 
   }
 }
 
-function matching(compiler: Compiler, pattern: NamePattern): Column[] {
+function findColumns(compiler: Compiler, pattern: NamePattern): Column[] {
   const { columns } = compiler.pipeline;
   const [only, ...more] = pattern.parts;
   if (more.length === 0) {

@@ -44,11 +44,11 @@ export const bucketFunction: GroupingFunction = {
     if (field.type === "null" || buckets.type === "null") return nullTyped(call.at, call.type);
     if (field.type === "datetime") return bucketDates(call, field, buckets);
     if (isNumeric(field.type)) return bucketNumbers(call, field, buckets);
-    return mismatch(call, "first", "datetime or numeric", field);
+    return reportMismatch(call, "first", "datetime or numeric", field);
   },
 };
 
-function mismatch({ compiler, at }: Call, ordinal: string, label: string, value: Typed): Typed {
+function reportMismatch({ compiler, at }: Call, ordinal: string, label: string, value: Typed): Typed {
   compiler.problems.mismatch(
     at,
     `${ordinal} argument of [${compiler.text(at)}] must be [${label}], found value [${compiler.text(value.at)}] type [${value.type}]`,
@@ -65,7 +65,7 @@ function bucketDates(call: Call, date: Typed, buckets: Typed): Typed {
       : nullTyped(call.at, "datetime");
   }
   if (!isWhole(buckets.type))
-    return mismatch(call, "second", "integral, date_period or time_duration", buckets);
+    return reportMismatch(call, "second", "integral, date_period or time_duration", buckets);
   if (!checkCount(call, 4)) return unknownTyped(call.at);
   const bounds = [boundType(call, 2), boundType(call, 3)];
   if (bounds.includes("unknown")) return unknownTyped(call.at);
@@ -77,7 +77,7 @@ function bucketDates(call: Call, date: Typed, buckets: Typed): Typed {
 function boundType(call: Call, index: 2 | 3): DataType {
   const bound = argument(call, index);
   if (isString(bound.type) || bound.type === "datetime" || bound.type === "null") return bound.type;
-  return mismatch(call, index === 2 ? "third" : "fourth", "datetime or string", bound).type;
+  return reportMismatch(call, index === 2 ? "third" : "fourth", "datetime or string", bound).type;
 }
 
 /** Checks the number of arguments, which depends on their types. */
@@ -131,7 +131,7 @@ function floorMs(calendar: Calendar, epochMs: number): number {
 
 function bucketNumbers(call: Call, value: Typed, buckets: Typed): Typed {
   const whole = isWhole(buckets.type);
-  if (!whole && buckets.type !== "double") return mismatch(call, "second", "numeric", buckets);
+  if (!whole && buckets.type !== "double") return reportMismatch(call, "second", "numeric", buckets);
   if (!checkCount(call, whole ? 4 : 2)) return unknownTyped(call.at);
   const width = whole ? chooseWidth(call) : numberAt(call, 1);
   if (width === undefined) return unknownTyped(call.at);
@@ -144,7 +144,7 @@ function chooseWidth(call: Call): number | undefined {
   for (const index of [2, 3] as const) {
     const bound = argument(call, index);
     if (!isNumeric(bound.type) && bound.type !== "null")
-      return void mismatch(call, index === 2 ? "third" : "fourth", "numeric", bound);
+      return void reportMismatch(call, index === 2 ? "third" : "fourth", "numeric", bound);
   }
   const [buckets, from, to] = [numberAt(call, 1), numberAt(call, 2), numberAt(call, 3)];
   if (buckets === undefined || from === undefined || to === undefined) return undefined;

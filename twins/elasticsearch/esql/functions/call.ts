@@ -113,7 +113,7 @@ function readCall(compiler: Compiler, node: CallNode, declaration: FunctionDecla
     const parameter = parameters[index] ?? parameters.at(-1);
     if (!parameter) return undefined;
     const converted = convertLiteralTo(compiler, value, parameter.types);
-    if (!fits(compiler, node, parameter, converted, index, parameters)) return undefined;
+    if (!checkArguments(compiler, node, parameter, converted, index, parameters)) return undefined;
     args.push(parameter.multi ? converted : compiler.single(converted, at));
   }
   const types = args.map(({ type }) => type);
@@ -128,7 +128,7 @@ function readCall(compiler: Compiler, node: CallNode, declaration: FunctionDecla
   };
 }
 
-function fits(
+function checkArguments(
   compiler: Compiler,
   node: CallNode,
   { types, refusedAs, unnumbered }: Parameter,

@@ -167,7 +167,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
       if (isString(from)) return parseSql(value, "strict_date_optional_time", at);
       return sql`make_timestamp_ms(CAST(${from === "double" ? sql`floor(${value} + 0.5)` : value} AS BIGINT))`;
     },
-    failure: (value, from) => noDate(value, from, "strict_date_optional_time"),
+    failure: (value, from) => dateFailure(value, from, "strict_date_optional_time"),
   }),
   angle("to_degrees", "An angle in radians as degrees.", "degrees"),
   conversion({
@@ -243,7 +243,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
   }),
 ];
 
-function noDate(value: Sql, from: DataType, format: string): Sql {
+function dateFailure(value: Sql, from: DataType, format: string): Sql {
   const refused = quoteValue(
     "java.lang.IllegalArgumentException: failed to parse date field [",
     value,

@@ -65,8 +65,8 @@ export const dateFunctions: readonly ScalarFunction[] = [
     compile(call) {
       const [first, second] = [argument(call, 0), call.args[1]];
       const value = second ?? first;
-      if (!second && value.type !== "datetime") return wrongDate(call, value);
-      if (second && !isString(first.type)) return wrongPattern(call, first);
+      if (!second && value.type !== "datetime") return reportWrongDate(call, value);
+      if (second && !isString(first.type)) return reportWrongPattern(call, first);
       const pattern = second ? constantText(call, 0, "a pattern of dates") : DEFAULT_FORMAT;
       if (pattern === undefined) return nullTyped(call.at, "keyword");
       return call.derive(formatSql(call.compiler.hoist(value).sql, pattern, first.at));
@@ -115,7 +115,7 @@ export const dateFunctions: readonly ScalarFunction[] = [
   }),
 ];
 
-function wrongDate({ compiler, at }: Call, value: Typed): Typed {
+function reportWrongDate({ compiler, at }: Call, value: Typed): Typed {
   compiler.problems.mismatch(
     at,
     `argument of [${compiler.text(at)}] must be [datetime], found value [${compiler.text(value.at)}] type [${value.type}]`,
@@ -123,7 +123,7 @@ function wrongDate({ compiler, at }: Call, value: Typed): Typed {
   return { ...value, type: "unknown" };
 }
 
-function wrongPattern({ compiler, at }: Call, value: Typed): Typed {
+function reportWrongPattern({ compiler, at }: Call, value: Typed): Typed {
   compiler.problems.mismatch(
     at,
     `first argument of [${compiler.text(at)}] must be [string], found value [${compiler.text(value.at)}] type [${value.type}]`,

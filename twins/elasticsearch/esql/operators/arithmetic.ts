@@ -21,7 +21,10 @@ export function compileArithmetic(
   const left = compiler.single(convertOperand(compiler, operator, leftGiven, rightGiven), at);
   const right = compiler.single(convertOperand(compiler, operator, rightGiven, leftGiven), at);
   if (left.type === "unknown" || right.type === "unknown") return unknownTyped(at);
-  if (!fits(compiler, operator, left, "first", at) || !fits(compiler, operator, right, "second", at)) {
+  if (
+    !checkOperands(compiler, operator, left, "first", at) ||
+    !checkOperands(compiler, operator, right, "second", at)
+  ) {
     return unknownTyped(at);
   }
   const type = isTemporal(left) || isTemporal(right) ? temporalType(left, right) : numericType(left, right);
@@ -63,7 +66,7 @@ function isTemporal({ type }: Typed): boolean {
   return type === "datetime" || isTimeSpan(type);
 }
 
-function fits(
+function checkOperands(
   compiler: Compiler,
   operator: ArithmeticOperator,
   side: Typed,
