@@ -229,7 +229,7 @@ export class RuntimeCalls {
     this.#parts.metrics.notEnded.add(1, { reason: "unknown_id" satisfies NotEnded });
     log.error(
       { reason },
-      "a call may have been created, but its id did not arrive: it may be open at the runtime, and be billed; look for it there",
+      "a call may have been created, but its id did not arrive: it may still be open at the runtime, and be billed; look for it there",
     );
   }
 

@@ -16,7 +16,7 @@ import { VoiceClient } from "../support/voice-client.ts";
 
 /** What the agent says of calls that it could not end. */
 function notEnded(bench: AgentBench) {
-  return bench.captured.lines.filter((line) => line.msg.includes("may go on"));
+  return bench.captured.lines.filter((line) => line.msg.includes("be billed"));
 }
 
 describe("a call that was created is ended", () => {
