@@ -58,13 +58,13 @@ export function compileInner({ query, dropped }: ParsedQuery, context: QueryCont
   } catch (error) {
     if (!(error instanceof ShardError)) throw error;
     const { cause } = error;
-    const inner = cause.reason === `${WRAPPED}${cause.caused_by?.reason}` ? cause.caused_by : undefined;
+    const inner = cause.reason === `${WRAPPER}${cause.caused_by?.reason}` ? cause.caused_by : undefined;
     throw shardFailure(inner ?? cause, context.index);
   }
 }
 
 /** Prefix of the reason when the search's own query fails. */
-const WRAPPED = "failed to create query: ";
+const WRAPPER = "failed to create query: ";
 
 /**
  * Parses the query at the current token for its syntax errors alone. `compileQuery` reports the errors of a shard and the shapes
@@ -167,12 +167,12 @@ function compileForIndex(
   };
 }
 
-interface OnShard {
+interface CompiledOnShard {
   compiler: Compiler;
   matcher: Matcher;
 }
 
-function compileOnShard(query: Query, context: QueryContext): OnShard {
+function compileOnShard(query: Query, context: QueryContext): CompiledOnShard {
   try {
     return compileRewritten(query, context);
   } catch (error) {
@@ -187,7 +187,7 @@ function compileOnShard(query: Query, context: QueryContext): OnShard {
   }
 }
 
-function compileRewritten(query: Query, context: QueryContext): OnShard {
+function compileRewritten(query: Query, context: QueryContext): CompiledOnShard {
   const compiler = new Compiler(compileClause, context);
   const matcher = context.scores === false ? compiler.compileUnscored(query, 1) : compiler.compile(query, 1);
   // The checks see every document that matches, also those below a `min_score`.

@@ -11,8 +11,8 @@ export interface TermMark {
 }
 
 /** Terms that match a pattern. */
-export interface LikeMark {
-  readonly kind: "like";
+export interface PatternMark {
+  readonly kind: "pattern";
   /** Equal for marks that count as one when passages are compared. */
   readonly key: string;
   readonly fits: Fits;
@@ -26,7 +26,7 @@ export interface PhraseMark {
   readonly slop: number;
 }
 
-export type Mark = TermMark | LikeMark | PhraseMark;
+export type Mark = TermMark | PatternMark | PhraseMark;
 
 export function termMark(term: string): TermMark {
   return { kind: "term", key: term };
@@ -36,10 +36,13 @@ interface Case {
   readonly caseInsensitive: boolean;
 }
 
-export function prefixMark(prefix: string, { caseInsensitive }: Case = { caseInsensitive: false }): LikeMark {
+export function prefixMark(
+  prefix: string,
+  { caseInsensitive }: Case = { caseInsensitive: false },
+): PatternMark {
   const start = caseInsensitive ? prefix.toLowerCase() : prefix;
   const cased = (term: string) => (caseInsensitive ? term.toLowerCase() : term);
-  return { kind: "like", key: `${prefix}*`, fits: (term) => cased(term).startsWith(start) };
+  return { kind: "pattern", key: `${prefix}*`, fits: (term) => cased(term).startsWith(start) };
 }
 
 /** Words within an edit distance of this one that share its prefix. */
@@ -47,11 +50,11 @@ export function fuzzyMark(
   word: string,
   changes: number,
   { prefixLength, transpositions }: { prefixLength: number; transpositions: boolean },
-): LikeMark {
+): PatternMark {
   const start = word.slice(0, prefixLength);
   const isNear = (term: string) => Math.abs(term.length - word.length) <= changes;
   return {
-    kind: "like",
+    kind: "pattern",
     key: `${word}~`,
     fits: (term) =>
       term.startsWith(start) && isNear(term) && editDistance(term, word, { transpositions }) <= changes,
@@ -62,14 +65,14 @@ export type WildcardPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "any" | "one" };
 
-export function wildcardMark(parts: readonly WildcardPart[], { caseInsensitive }: Case): LikeMark {
+export function wildcardMark(parts: readonly WildcardPart[], { caseInsensitive }: Case): PatternMark {
   const cased = (text: string) => (caseInsensitive ? text.toLowerCase() : text);
   const steps = parts.flatMap((part): string[] => {
     if (part.kind === "text") return [...cased(part.text)];
     return [part.kind === "any" ? ANY : ONE];
   });
   return {
-    kind: "like",
+    kind: "pattern",
     key: `wildcard ${steps.join("")}`,
     fits: (term) => fitsSteps([...cased(term)], steps),
   };

@@ -25,9 +25,9 @@ export function compileBool(compiler: Compiler, query: BoolQuery, boost: number)
     return not(compiler.withoutMarks(() => compiler.compileUnscored(clause, boost)).predicate);
   });
   const should = query.should.map((clause) => compiler.compile(clause, boost));
-  // A `bool` of filters alone is scored by the boost of the `bool` itself.
-  const around = query.must.length + query.should.length === 0 ? 1 : boost;
-  const filter = query.filter.map((clause) => compiler.compileUnscored(clause, around).predicate);
+  // The boost matters for a `min_score` inside a filter. In a `bool` of filters alone it does not reach them.
+  const filterBoost = query.must.length + query.should.length === 0 ? 1 : boost;
+  const filter = query.filter.map((clause) => compiler.compileUnscored(clause, filterBoost).predicate);
   const clauses = must.length + should.length + filter.length + mustNot.length;
   if (clauses === 0) return uniform(TRUE, boost, "*:*");
   const minimum = minimumOf(query);
@@ -64,17 +64,17 @@ export function combine(written: Clauses): Matcher {
       : []),
   ]);
   if (predicate === FALSE) return nothing;
-  const apart =
+  const allRanked =
     filter.length === 0 && [...must, ...clauses.should].every((clause) => clause.score.kind === "ranked");
   const score = lazy(() => scoreOf(clauses));
-  const together = apart ? score() : undefined;
+  const ranked = allRanked ? score() : undefined;
   return {
     predicate,
     get score() {
       return score();
     },
     // Clauses that all read postings are joined on their scored rows.
-    ...(together?.kind === "ranked" && { rows: sql`SELECT _row FROM ${together.rows}` }),
+    ...(ranked?.kind === "ranked" && { rows: sql`SELECT _row FROM ${ranked.rows}` }),
     explain: (ask, row) => explainClauses(clauses, ask, row),
   };
 }

@@ -13,10 +13,10 @@ import { disMax } from "./dis-max.ts";
 import { type MultiField, matchField, minimumOf } from "./match.ts";
 import { inRows, type Matcher } from "./matcher.ts";
 import { Fields } from "./search-fields.ts";
-import { targetOf, type Words } from "./target.ts";
+import { targetOf, type WordsTarget } from "./target.ts";
 
 interface WeightedWords {
-  readonly target: Words;
+  readonly target: WordsTarget;
   readonly boost: number;
 }
 

@@ -14,7 +14,7 @@ import { inField, type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
 import { requiredOptional } from "./minimum-should-match.ts";
 import { prefix } from "./patterns.ts";
 import { phrase } from "./phrase.ts";
-import { type Target, targetOf, typeName, type Words } from "./target.ts";
+import { type Target, targetOf, typeName, type WordsTarget } from "./target.ts";
 import { matchValue } from "./term.ts";
 import { ignoreUnfit, ignoreUnfitInSpecification } from "./unfit.ts";
 import { anyWords, expandedPrefix } from "./words.ts";
@@ -65,7 +65,7 @@ export function matchNoWords({ zeroTerms }: MatchOptions, boost: number): Matche
 /** Matches the whole value of a field that is not analysed. A named analyzer splits the text first; each word is then a value. */
 function matchWhole(
   compiler: Compiler,
-  target: Whole,
+  target: WholeTarget,
   { type, text, options }: FieldMatch,
   boost: number,
 ): Matcher | undefined {
@@ -94,11 +94,11 @@ function matchWhole(
   return combine({ must: [], should: words, filter: [], minimum: minimumOf(options, words.length) });
 }
 
-type Whole = Exclude<Target, { kind: "words" | "missing" }>;
+type WholeTarget = Exclude<Target, { kind: "words" | "missing" }>;
 
 function wholeValue(
   compiler: Compiler,
-  target: Whole,
+  target: WholeTarget,
   text: Scalar,
   { fuzzy }: MatchOptions,
   boost: number,
@@ -108,11 +108,11 @@ function wholeValue(
   return matchValue(compiler, target, text, boost);
 }
 
-function matchStart(compiler: Compiler, target: Whole, start: string, boost: number): Matcher {
+function matchStart(compiler: Compiler, target: WholeTarget, start: string, boost: number): Matcher {
   return prefix(compiler, target, { prefix: start, caseInsensitive: false, rewrite: undefined }, boost);
 }
 
-function textFieldsOnly(what: string, target: Whole): VendorError {
+function textFieldsOnly(what: string, target: WholeTarget): VendorError {
   return conversionError(
     `Can only use ${what} queries on text fields - not on [${target.name}] which is of type [${typeName(target)}]`,
     "illegal_argument_exception",
@@ -122,7 +122,7 @@ function textFieldsOnly(what: string, target: Whole): VendorError {
 /** Marks what `match` itself compares; fuzzy words and prefixes mark themselves when they are compiled. */
 function markMatch(
   compiler: Compiler,
-  { name }: Words,
+  { name }: WordsTarget,
   tokens: readonly Token[],
   { type, options }: FieldMatch,
 ): void {
@@ -146,7 +146,7 @@ function markMatch(
 
 function matchWords(
   compiler: Compiler,
-  target: Words,
+  target: WordsTarget,
   tokens: readonly Token[],
   { type, options }: FieldMatch,
   boost: number,
@@ -183,7 +183,7 @@ function matchWords(
 
 function matchAny(
   compiler: Compiler,
-  target: Words,
+  target: WordsTarget,
   terms: readonly string[],
   options: MatchOptions,
   boost: number,
@@ -199,7 +199,7 @@ function matchAny(
 
 function matchWord(
   compiler: Compiler,
-  target: Words,
+  target: WordsTarget,
   term: string,
   { fuzzy }: MatchOptions,
   boost: number,
@@ -208,7 +208,7 @@ function matchWord(
 }
 
 function combineWords(
-  target: Words,
+  target: WordsTarget,
   words: readonly Matcher[],
   options: MatchOptions,
   boost: number,

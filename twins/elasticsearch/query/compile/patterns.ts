@@ -17,7 +17,7 @@ import {
 } from "./pattern-conditions.ts";
 import { luceneToRe2 } from "./regexp.ts";
 import { anyOfWords, matchingTerms, rewriteOf } from "./rewrite.ts";
-import { normalize, type Target, targetOf, typeName, type Words } from "./target.ts";
+import { normalize, type Target, targetOf, typeName, type WordsTarget } from "./target.ts";
 import { ignoreUnfitInSpecification } from "./unfit.ts";
 
 /** `index.max_regex_length` */
@@ -155,7 +155,7 @@ function unsupportedType(clause: string, target: Exclude<Target, { kind: "missin
 }
 
 /** Matches documents with a word that meets a condition on `term`; each scores the boost. */
-export function anyWordThat(target: Words, condition: Sql, boost: number, described: string): Matcher {
+export function anyWordThat(target: WordsTarget, condition: Sql, boost: number, described: string): Matcher {
   const rows = sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${condition}`;
   return inField({ target, boost, parts: [{ kind: "condition", condition }], minimum: 1 }, () =>
     uniform(inRows(rows), boost, described),

@@ -8,7 +8,7 @@ import type { PhrasePlaces, Slot } from "./field-search.ts";
 import { inField, inRows, type Matcher } from "./matcher.ts";
 import { prefixCondition } from "./pattern-conditions.ts";
 import { sloppyFrequencies } from "./sloppy.ts";
-import type { Words } from "./target.ts";
+import type { WordsTarget } from "./target.ts";
 
 /** Phrases up to this length join the postings of their words; longer ones are counted in one pass. */
 export const MAX_JOINED_WORDS = 8;
@@ -16,13 +16,13 @@ export const MAX_JOINED_WORDS = 8;
 const MAX_SLOPPY_WORDS = 64;
 
 /** Matches documents with the phrase. @param slots at least two */
-export function phrase(target: Words, slots: readonly Slot[], slop: number, boost: number): Matcher {
+export function phrase(target: WordsTarget, slots: readonly Slot[], slop: number, boost: number): Matcher {
   if (slop > 0 && slots.length > MAX_SLOPPY_WORDS) throw tooManyClauses(MAX_SLOPPY_WORDS);
   const search = { target, boost, parts: [{ kind: "phrase" as const, slots, slop }], minimum: 1 };
   return inField(search, () => phraseInField(target, slots, slop, boost));
 }
 
-function phraseInField(target: Words, slots: readonly Slot[], slop: number, boost: number): Matcher {
+function phraseInField(target: WordsTarget, slots: readonly Slot[], slop: number, boost: number): Matcher {
   const places = placesIn(target);
   const frequencies =
     slop > 0
@@ -54,14 +54,14 @@ function phraseInField(target: Words, slots: readonly Slot[], slop: number, boos
 }
 
 /** A condition on `term` that selects a slot's words. */
-export function slotCondition(target: Words, slot: Slot): Sql {
+export function slotCondition(target: WordsTarget, slot: Slot): Sql {
   if (slot.kind === "word") return sql`term = ${slot.term}`;
   const terms = identifier(target.postings);
   const fits = prefixCondition(slot.prefix)(raw("term"));
   return sql`${fits} AND term IN (SELECT DISTINCT term FROM ${terms} WHERE ${fits} ORDER BY term LIMIT ${raw(String(slot.maxExpansions))})`;
 }
 
-function placesIn(target: Words): PhrasePlaces {
+function placesIn(target: WordsTarget): PhrasePlaces {
   return {
     keys: raw("_row"),
     place: (slot) =>
@@ -82,7 +82,7 @@ export function joinedFrequencies({ keys, place }: PhrasePlaces, slots: readonly
 }
 
 /** Counts the hits for each start position: the phrase is there when there are as many as slots. */
-function countedFrequencies(target: Words, slots: readonly Slot[]): Sql {
+function countedFrequencies(target: WordsTarget, slots: readonly Slot[]): Sql {
   const table = identifier(target.postings);
   const prefixes = slots.flatMap((slot) =>
     slot.kind === "prefix"
@@ -108,7 +108,7 @@ function placesOf(slots: readonly Slot[]): Sql {
 }
 
 /** One row: `rarity`, the sum of the idf of every word at every place, and `average_length`. */
-function rarityOf(target: Words, slots: readonly Slot[]): Sql {
+function rarityOf(target: WordsTarget, slots: readonly Slot[]): Sql {
   const table = identifier(target.postings);
   const matching =
     slots.length <= MAX_JOINED_WORDS
@@ -127,7 +127,7 @@ function rarityOf(target: Words, slots: readonly Slot[]): Sql {
 }
 
 function explain(
-  target: Words,
+  target: WordsTarget,
   slots: readonly Slot[],
   frequencies: Sql,
   boost: number,

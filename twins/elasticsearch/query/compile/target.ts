@@ -27,7 +27,7 @@ export type Target =
   | { readonly kind: "missing"; readonly name: string };
 
 /** An analysed field. */
-export type Words = Extract<Target, { kind: "words" }>;
+export type WordsTarget = Extract<Target, { kind: "words" }>;
 
 /** The type of a target, as errors name it. */
 export function typeName(target: Exclude<Target, { kind: "missing" }>): string {

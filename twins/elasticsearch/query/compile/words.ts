@@ -6,7 +6,7 @@ import { explainWord, explanation } from "../score/explain.ts";
 import type { PrefixSlot } from "./field-search.ts";
 import { FALSE, inField, inRows, type Matcher } from "./matcher.ts";
 import { slotCondition } from "./phrase.ts";
-import type { Words } from "./target.ts";
+import type { WordsTarget } from "./target.ts";
 import { strings } from "./values.ts";
 
 /** A searched word. */
@@ -22,7 +22,7 @@ const MAX_SINGLE_LOOKUPS = 24;
 const MAX_JOINED = 8;
 
 /** Matches documents with at least `minimum` of the words; the score is the sum over the words. */
-export function anyWords(target: Words, words: readonly Word[], minimum: number): Matcher {
+export function anyWords(target: WordsTarget, words: readonly Word[], minimum: number): Matcher {
   const merged = mergeRepeated(words);
   const compile = (): Matcher => ({
     predicate: wordsPredicate(target, merged, minimum),
@@ -44,14 +44,19 @@ export function anyWords(target: Words, words: readonly Word[], minimum: number)
 }
 
 /** Matches the first terms with a prefix, each scored as if it were searched itself. */
-export function expandedPrefix(target: Words, prefix: string, maxExpansions: number, boost: number): Matcher {
+export function expandedPrefix(
+  target: WordsTarget,
+  prefix: string,
+  maxExpansions: number,
+  boost: number,
+): Matcher {
   const slot: PrefixSlot = { kind: "prefix", prefix, maxExpansions, place: 1 };
   return inField({ target, boost, parts: [{ kind: "expanded", slot }], minimum: 1 }, () =>
     expandedInField(target, slot, boost),
   );
 }
 
-function expandedInField(target: Words, slot: PrefixSlot, boost: number): Matcher {
+function expandedInField(target: WordsTarget, slot: PrefixSlot, boost: number): Matcher {
   const { prefix } = slot;
   const table = identifier(target.postings);
   const condition = slotCondition(target, slot);
@@ -90,7 +95,7 @@ function mergeRepeated(words: readonly Word[]): MergedWord[] {
   return [...merged.values()];
 }
 
-function wordsPredicate(target: Words, words: readonly MergedWord[], minimum: number): Sql {
+function wordsPredicate(target: WordsTarget, words: readonly MergedWord[], minimum: number): Sql {
   if (minimum > searchedTimes(words) || words.length === 0) return FALSE;
   if (minimum > 1 || words.length === 1) return inRows(wordsRows(target, words, minimum));
   const terms = words.map(({ term }) => term);
@@ -115,7 +120,7 @@ function havingMinimum(minimum: number): Sql {
   return minimum <= 1 ? raw("") : sql`HAVING sum(times) >= ${minimum}`;
 }
 
-function wordsRows(target: Words, words: readonly MergedWord[], minimum: number): Sql {
+function wordsRows(target: WordsTarget, words: readonly MergedWord[], minimum: number): Sql {
   const table = identifier(target.postings);
   const [only] = words;
   if (minimum <= searchedTimes(words) && (words.length === 1 || allNeeded(words, minimum))) {
@@ -164,7 +169,7 @@ function lookups(table: Sql, words: readonly MergedWord[]): Sql {
     WHERE frequency > 0`;
 }
 
-function rankWords(target: Words, words: readonly MergedWord[], minimum: number): Sql {
+function rankWords(target: WordsTarget, words: readonly MergedWord[], minimum: number): Sql {
   const known = weighWords(target, words);
   return known ? rankByStatistics(target, known, minimum) : rankByCounting(target, words, minimum);
 }
@@ -176,7 +181,7 @@ interface WeighedWord extends MergedWord {
 }
 
 /** The words with weights from the term statistics; `undefined` when some are missing, or the words too many to join. */
-function weighWords(target: Words, words: readonly MergedWord[]): WeighedWord[] | undefined {
+function weighWords(target: WordsTarget, words: readonly MergedWord[]): WeighedWord[] | undefined {
   const { termStatistics, field } = target;
   if (!termStatistics || words.length > MAX_JOINED) return undefined;
   const ofField = termStatistics(statisticsSql(field));
@@ -194,7 +199,7 @@ function weighWords(target: Words, words: readonly MergedWord[]): WeighedWord[] 
 }
 
 /** With known weights: joins the words' scored documents, without aggregating. */
-function rankByStatistics(target: Words, words: readonly WeighedWord[], minimum: number): Sql {
+function rankByStatistics(target: WordsTarget, words: readonly WeighedWord[], minimum: number): Sql {
   const table = identifier(target.postings);
   const [first, ...others] = words.map(
     (word, index) => sql`(SELECT _row, ${scoreByStatistics(word)} AS ${raw(`score${index}`)}
@@ -216,11 +221,11 @@ function scoreByStatistics({ weight, averageLength }: WeighedWord): Sql {
   return sql`CAST(${scoreSql(sql`CAST(${weight} AS FLOAT)`, raw("frequency"), factor)} AS DOUBLE)`;
 }
 
-function countOf(target: Words, { term }: MergedWord): Sql {
+function countOf(target: WordsTarget, { term }: MergedWord): Sql {
   return sql`SELECT count(*) AS matching FROM ${identifier(target.postings)} WHERE term = ${term} AND frequency > 0`;
 }
 
-function rankByCounting(target: Words, words: readonly MergedWord[], minimum: number): Sql {
+function rankByCounting(target: WordsTarget, words: readonly MergedWord[], minimum: number): Sql {
   const table = identifier(target.postings);
   if (words.length === 0 || words.length > MAX_SINGLE_LOOKUPS || minimum > searchedTimes(words)) {
     return rankHits(target, lookups(table, words), minimum);
@@ -238,7 +243,7 @@ function rankByCounting(target: Words, words: readonly MergedWord[], minimum: nu
 }
 
 /** Scores only the documents with all words. */
-function rankWordsTogether(target: Words, words: readonly MergedWord[]): Sql {
+function rankWordsTogether(target: WordsTarget, words: readonly MergedWord[]): Sql {
   const frequencies = words.map((_, index) => raw(`w${index}.frequency AS frequency${index}`));
   const scores = words.map((_, index) => sql`CAST(${scoreOfWord(index, raw("length"))} AS DOUBLE)`);
   const weights = words.map((word, index) => sql`(${weightOf(target, word, index)}) AS ${raw(`of${index}`)}`);
@@ -254,14 +259,14 @@ function scoreOfWord(index: number, length: Sql): Sql {
 }
 
 /** One row: the weight of the word at this index, and the average length. A second count is cheaper than keeping its postings. */
-function weightOf(target: Words, word: MergedWord, index: number): Sql {
+function weightOf(target: WordsTarget, word: MergedWord, index: number): Sql {
   const weight = sql`CAST(${boostOf(word.boost)} AS FLOAT) * ${idfSql(raw("documents"), raw("matching"))}`;
   return sql`SELECT ${weight} AS ${raw(`weight${index}`)}, average_length AS ${raw(`average_length${index}`)}
     FROM (${statisticsSql(target.field)}), (${countOf(target, word)})`;
 }
 
 /** Sums the scores of each document's words. @param hits with the columns of `lookups` */
-function rankHits(target: Words, hits: Sql, minimum: number): Sql {
+function rankHits(target: WordsTarget, hits: Sql, minimum: number): Sql {
   return sql`(WITH hits AS MATERIALIZED (${hits})
     SELECT _row, CAST(sum(CAST(${scoreOfHit} AS DOUBLE)) AS FLOAT) AS score
     FROM hits JOIN (${weightsOf(target)}) AS weights USING (word)
@@ -275,14 +280,14 @@ const scoreOfHit = scoreSql(
 );
 
 /** `word, weight, average_length` */
-function weightsOf(target: Words): Sql {
+function weightsOf(target: WordsTarget): Sql {
   return sql`SELECT word, any_value(boost) * ${idfSql(raw("any_value(documents)"), raw("count(*)"))} AS weight,
       any_value(average_length) AS average_length
     FROM hits, (${statisticsSql(target.field)}) GROUP BY word`;
 }
 
 async function explainWords(
-  target: Words,
+  target: WordsTarget,
   words: readonly MergedWord[],
   ask: Ask,
   row: bigint,

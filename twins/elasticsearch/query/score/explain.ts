@@ -1,6 +1,6 @@
 /** Explanations of the scores of words and phrases, in the vendor's wording. */
 import { identifier, list, type Sql, sql } from "@offhook/log-store/sql";
-import type { Words } from "../compile/target.ts";
+import type { WordsTarget } from "../compile/target.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
 import { B, boostOf, encodedLength, idf, K1, lengthFactor, score, statisticsSql } from "./bm25.ts";
 
@@ -25,7 +25,7 @@ export interface Parts {
 
 /** @returns undefined for a document without the word */
 export async function explainWord(
-  { name, field, postings }: Words,
+  { name, field, postings }: WordsTarget,
   [term = ""]: readonly string[],
   boost: number,
   ask: Ask,
@@ -52,7 +52,7 @@ export async function explainWord(
 
 /** @param frequencies `_row, frequency, length` of the phrase */
 export async function explainPhrase(
-  { field, postings }: Words,
+  { field, postings }: WordsTarget,
   what: string,
   terms: readonly string[],
   frequencies: Sql,
