@@ -3,7 +3,7 @@ import { z } from "zod";
 
 export const logQueryConfig = z
   .strictObject({
-    /** The index that a dataset's rows are in, unless they name one themselves. */
+    /** Index of the dataset's rows that do not name one. */
     index: z
       .string()
       .regex(
@@ -11,12 +11,12 @@ export const logQueryConfig = z
         "must be the name of an index: lower-case letters, digits, _ and -",
       )
       .default("main"),
-    /** What days and hours are, in searches and in answers. */
+    /** Time zone of searches and responses. */
     time_zone: z
       .string()
       .refine(isTimeZone, "must be the name of a time zone, such as Europe/Berlin")
       .default("UTC"),
-    /** Hosts that webhooks of alerts may be posted to, with `*` for any text; this machine always is one. */
+    /** Hosts beside this machine that alert webhooks may be posted to, with `*` for any text. */
     webhook_hosts: z.array(z.string().min(1).max(253)).max(100).default([]),
   })
   .prefault({});

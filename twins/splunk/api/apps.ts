@@ -7,7 +7,7 @@ import { entryOfCall, singleResponse } from "./collection.ts";
 import { segmentOf } from "./name-segment.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 import { route } from "./route.ts";
 
 const PATH = "/apps/local";
@@ -77,7 +77,7 @@ function changesOf({ arguments: given }: Call) {
 const setState =
   (state: "enabled" | "disabled") =>
   (call: Call, { name }: Entry) => {
-    if (coreApps.includes(name)) throw refused(400, `The app '${name}' cannot be switched off.`);
+    if (coreApps.includes(name)) throw handlerError(400, `The app '${name}' cannot be switched off.`);
     apps(call).update(name, { disabled: state === "disabled" });
   };
 
@@ -97,9 +97,9 @@ export const appCollection: ObjectDeclaration = {
       .map((row) => appEntry(viewer, row)),
   create(call, name) {
     if (call.arguments.flag("filename", false)) {
-      throw refused(400, "Installing an app from a file is not served: make it by its name.");
+      throw handlerError(400, "Installing an app from a file is not served: make it by its name.");
     }
-    if (apps(call).get(name)) throw refused(409, `App name=${name} already exists`);
+    if (apps(call).get(name)) throw handlerError(409, `App name=${name} already exists`);
     apps(call).insert({ label: name, version: "1.0.0", visible: false, ...changesOf(call), name });
     return name;
   },
@@ -107,7 +107,7 @@ export const appCollection: ObjectDeclaration = {
     apps(call).update(name, changesOf(call));
   },
   remove(call, { name }) {
-    if (coreApps.includes(name)) throw refused(400, `The app '${name}' cannot be removed.`);
+    if (coreApps.includes(name)) throw handlerError(400, `The app '${name}' cannot be removed.`);
     apps(call).remove(name);
   },
   actions: {
@@ -125,7 +125,7 @@ export const appOperations = [
     summary: "Say how an app is set up: none here has a page for it.",
     async handle(call) {
       const { name } = await entryOfCall(call, appCollection);
-      throw refused(404, `Setup configuration file does not exist for app=${name}.`);
+      throw handlerError(404, `Setup configuration file does not exist for app=${name}.`);
     },
   }),
   ...route({

@@ -1,6 +1,6 @@
 /** The arguments of a request: of the address and of a form body together. */
 import type { RefusedRequest } from "@offhook/platform/http/operation";
-import { fatal, type RestError, refused } from "./rest-error.ts";
+import { dispatcherError, handlerError, type RestError } from "./rest-error.ts";
 
 /** Arguments of the search service, whose message does not quote an invalid value. */
 const searchArguments: ReadonlySet<string> = new Set([
@@ -21,8 +21,9 @@ const searchArguments: ReadonlySet<string> = new Set([
 
 /** The error for an invalid value of an argument. */
 export function invalidArgument(name: string, value: string): RestError {
-  if (!searchArguments.has(name)) return refused(400, `Invalid value "${value}" for argument "${name}".`);
-  return fatal(400, `Invalid ${name === "status_buckets" ? "status buckets" : name}.`);
+  if (!searchArguments.has(name))
+    return handlerError(400, `Invalid value "${value}" for argument "${name}".`);
+  return dispatcherError(400, `Invalid ${name === "status_buckets" ? "status buckets" : name}.`);
 }
 
 /** Far more than a client sends. */
@@ -34,7 +35,7 @@ export class Arguments {
   constructor(pairs: Iterable<readonly [string, string]>) {
     let count = 0;
     for (const [name, value] of pairs) {
-      if (++count > MAX_ARGUMENTS) throw refused(400, "Too many arguments.");
+      if (++count > MAX_ARGUMENTS) throw handlerError(400, "Too many arguments.");
       const values = this.#values.get(name);
       if (values) values.push(value);
       else this.#values.set(name, [value]);

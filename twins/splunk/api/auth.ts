@@ -6,7 +6,7 @@ import { fieldsResponse, messagesResponse } from "./messages.ts";
 import { RestError } from "./rest-error.ts";
 import { route } from "./route.ts";
 
-const loginFailed = (status: number, code?: string) =>
+const loginFailedError = (status: number, code?: string) =>
   new RestError(status, [{ type: "WARN", text: "Login failed", ...(code === undefined ? {} : { code }) }]);
 
 export const authOperations = [
@@ -20,8 +20,9 @@ export const authOperations = [
     handle({ twin, arguments: given, mode }) {
       const username = given.text("username");
       const password = given.text("password");
-      if (username === undefined || password === undefined) throw loginFailed(400);
-      if (!userOfPassword(username, password, twin)) throw loginFailed(401, "incorrect_username_or_password");
+      if (username === undefined || password === undefined) throw loginFailedError(400);
+      if (!userOfPassword(username, password, twin))
+        throw loginFailedError(401, "incorrect_username_or_password");
       const sessionKey = randomBytes(64).toString("base64url");
       const nowMs = twin.clock.now();
       twin.tables.table("sessions").insert({

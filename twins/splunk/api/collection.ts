@@ -5,7 +5,7 @@ import type { Entry } from "../output/entry.ts";
 import type { Call, Viewer } from "./call.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { segmentOf } from "./name-segment.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 import { route } from "./route.ts";
 
 export interface CollectionDeclaration {
@@ -89,7 +89,7 @@ export async function entryOfCall(call: Call, declaration: CollectionDeclaration
 /** @throws RestError 404 */
 export function findEntry(entries: readonly Entry[], name: string): Entry {
   const entry = entries.find((one) => one.name === name);
-  if (entry === undefined) throw refused(404, `Could not find object id=${name}`);
+  if (entry === undefined) throw handlerError(404, `Could not find object id=${name}`);
   return entry;
 }
 

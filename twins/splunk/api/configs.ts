@@ -11,9 +11,9 @@ import {
   type StanzaFile,
 } from "../world/conf-files.ts";
 import type { Call, Viewer } from "./call.ts";
-import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { type ObjectDeclaration, objectRoutes, readSettings } from "./objects.ts";
 import { aclOf, addressOf, isVisible, newOwnership, shareOwned, visibleRows } from "./ownership.ts";
-import { notFound, refused } from "./rest-error.ts";
+import { handlerError, notFound } from "./rest-error.ts";
 import { checkWrite } from "./rights.ts";
 
 /** The name of the file in `conf-{file}`. @throws RestError 404 */
@@ -32,7 +32,7 @@ function findFile(viewer: Viewer, name: string): StanzaFile | undefined {
 /** Finds a file. @throws RestError 404 for an unknown file, 400 for one with its own route */
 export function fileOf(viewer: Viewer, name: string): StanzaFile {
   const place = ownRoutes[name];
-  if (place !== undefined) throw refused(400, `The stanzas of ${name}.conf are at ${place}.`);
+  if (place !== undefined) throw handlerError(400, `The stanzas of ${name}.conf are at ${place}.`);
   const file = findFile(viewer, name);
   if (file === undefined) throw notFound();
   return file;
@@ -89,12 +89,12 @@ export const confCollection: ObjectDeclaration = {
       .map((stanza) => stanzaEntry(viewer, file, stanza));
   },
   create(call, name) {
-    if (!fileOf(call, fileIn(call)).create(name, givenSettings(call))) {
-      throw refused(409, `An object with name=${name} already exists`);
+    if (!fileOf(call, fileIn(call)).create(name, readSettings(call))) {
+      throw handlerError(409, `An object with name=${name} already exists`);
     }
     return name;
   },
-  update: (call, entry) => set(call, entry, givenSettings(call)),
+  update: (call, entry) => set(call, entry, readSettings(call)),
   remove(call, { name }) {
     fileOf(call, fileIn(call)).remove(name);
   },
@@ -110,7 +110,7 @@ export const confCollection: ObjectDeclaration = {
     if (fileIn(call) === "macros") return shareOwned(call.twin.tables.table("macros"), entry, sharing);
     const table = call.twin.tables.table("conf_stanzas");
     const changed = table.update(`${fileIn(call)}/${name}`, sharing);
-    if (changed === undefined) throw refused(400, `The stanza ${name} belongs to nobody.`);
+    if (changed === undefined) throw handlerError(400, `The stanza ${name} belongs to nobody.`);
   },
 };
 

@@ -4,9 +4,9 @@ import type { Entry } from "../output/entry.ts";
 import type { DataModelRow } from "../world/knowledge-tables.ts";
 import type { Viewer } from "./call.ts";
 import { definitionOf, readDefinition, UnservedModel } from "./data-model-definition.ts";
-import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { type ObjectDeclaration, objectRoutes, readSettings } from "./objects.ts";
 import { aclOf, addressOf, type Ownership } from "./ownership.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 
 const PATH = "/datamodel/model";
 /** Rows of data models have no owner. */
@@ -43,7 +43,7 @@ function readModel(json: string) {
     const { given, objects } = readDefinition(json);
     return { definition: JSON.stringify(given), objects };
   } catch (error) {
-    throw error instanceof UnservedModel ? refused(400, error.message) : error;
+    throw error instanceof UnservedModel ? handlerError(400, error.message) : error;
   }
 }
 
@@ -53,7 +53,7 @@ function checkAcceleration(json: string): string {
     JSON.parse(json);
     return json;
   } catch {
-    throw refused(400, "The acceleration of a data model must be JSON.");
+    throw handlerError(400, "The acceleration of a data model must be JSON.");
   }
 }
 
@@ -79,12 +79,12 @@ export const dataModelCollection: ObjectDeclaration = {
       .all()
       .map((row) => modelEntry(viewer, row)),
   create(call, name) {
-    if (models(call).get(name)) throw refused(409, `An object with name=${name} already exists`);
-    models(call).insert({ name, ...changesOf(givenSettings(call)) });
+    if (models(call).get(name)) throw handlerError(409, `An object with name=${name} already exists`);
+    models(call).insert({ name, ...changesOf(readSettings(call)) });
     return name;
   },
   update(call, { name }) {
-    models(call).update(name, changesOf(givenSettings(call)));
+    models(call).update(name, changesOf(readSettings(call)));
   },
   remove(call, { name }) {
     models(call).remove(name);

@@ -13,7 +13,7 @@ import {
 import { isLike } from "../spl/relation/wildcards.ts";
 import type { Call } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 import { canWrite } from "./rights.ts";
 
 export function entryContext(call: Call): EntryContext {
@@ -72,7 +72,8 @@ export function pageOf(call: Call, all: readonly Entry[], defaultOrder: "name" |
 /** Refuses arguments that a strict collection does not know. @throws RestError 400 */
 export function checkArguments(call: Call, known: readonly string[]): void {
   for (const name of call.arguments.names()) {
-    if (!known.includes(name)) throw refused(400, `Argument "${name}" is not supported by this handler.`);
+    if (!known.includes(name))
+      throw handlerError(400, `Argument "${name}" is not supported by this handler.`);
   }
 }
 
@@ -109,7 +110,8 @@ function plainText(value: Content): string {
 
 function orderOf(call: Call, key: string): (a: Entry, b: Entry) => number {
   const direction = call.arguments.text("sort_dir") ?? "asc";
-  if (direction !== "asc" && direction !== "desc") throw refused(400, `Unknown sort order "${direction}".`);
+  if (direction !== "asc" && direction !== "desc")
+    throw handlerError(400, `Unknown sort order "${direction}".`);
   // An unknown mode is ignored; an unknown order is refused.
   const mode = sortModes.find((one) => one === call.arguments.text("sort_mode")) ?? "auto";
   const sign = direction === "asc" ? 1 : -1;

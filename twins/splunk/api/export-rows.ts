@@ -5,7 +5,7 @@ import type { ResultSet } from "../output/result-set.ts";
 import { emptyRows } from "../spl/relation/rows.ts";
 import type { Call } from "./call.ts";
 import { failedJobError } from "./job-results.ts";
-import { fatal } from "./rest-error.ts";
+import { dispatcherError } from "./rest-error.ts";
 import { MAX_ROWS, type ResultArguments } from "./result-arguments.ts";
 import { resultPage } from "./result-page.ts";
 
@@ -63,6 +63,6 @@ export async function* resultSets(
 /** The error of a job that ended before its last row. */
 function incompleteError(job: Job): Error {
   return job.row === undefined
-    ? fatal(400, "Search not executed: the search was cancelled.")
+    ? dispatcherError(400, "Search not executed: the search was cancelled.")
     : failedJobError(job);
 }

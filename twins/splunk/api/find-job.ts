@@ -2,13 +2,13 @@
 import type { Job } from "../jobs/job.ts";
 import type { Call, Viewer } from "./call.ts";
 import { jobAcl } from "./job-entry.ts";
-import { fatal } from "./rest-error.ts";
+import { dispatcherError } from "./rest-error.ts";
 import { canRead, canWrite, insufficientPermission } from "./rights.ts";
 
 /** Finds the job of a call. @throws RestError 404, or 403 when the caller may not read it */
 export function findJob(call: Call): Job {
   const job = call.twin.jobs.find(call.params.sid ?? "");
-  if (job?.row === undefined) throw fatal(404, "Unknown sid.");
+  if (job?.row === undefined) throw dispatcherError(404, "Unknown sid.");
   if (!canRead(call, jobAcl(job.row))) throw insufficientPermission();
   return job;
 }

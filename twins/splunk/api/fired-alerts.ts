@@ -8,7 +8,7 @@ import type { Call, Viewer } from "./call.ts";
 import { feedOf } from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { aclOf, addressOf, type Ownership } from "./ownership.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { visibleSearches } from "./saved-searches.ts";
 
@@ -77,7 +77,7 @@ function groupResponse(call: Call) {
   checkArguments(call, pageArguments);
   const { name = "" } = call.params;
   const known = name === ALL || visibleSearches(call).some((row) => row.name === name);
-  if (!known) throw refused(404, `Could not find object id=${name}`);
+  if (!known) throw handlerError(404, `Could not find object id=${name}`);
   const alerts = visibleAlerts(call).filter((alert) => name === ALL || alert.saved_search === name);
   const page = pageOf(
     call,
@@ -114,7 +114,7 @@ export const firedAlertOperations = [
     handle(call) {
       const { name = "" } = call.params;
       if (!visibleAlerts(call).some((alert) => alert.name === name)) {
-        throw refused(404, `Could not find object id=${name}`);
+        throw handlerError(404, `Could not find object id=${name}`);
       }
       call.twin.tables.table("fired_alerts").remove(name);
       const page = pageOf(call, groupEntries(call));

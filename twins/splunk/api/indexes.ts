@@ -3,8 +3,8 @@ import { findInvalid } from "../conf/formats.ts";
 import { indexFormats } from "../conf/index-formats.ts";
 import type { Call } from "./call.ts";
 import { indexEntries, isShipped } from "./index-entries.ts";
-import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { refused } from "./rest-error.ts";
+import { type ObjectDeclaration, objectRoutes, readSettings } from "./objects.ts";
+import { handlerError } from "./rest-error.ts";
 
 export const indexCollection: ObjectDeclaration = {
   id: "index",
@@ -19,23 +19,24 @@ export const indexCollection: ObjectDeclaration = {
   entries: indexEntries,
   async create(call, name) {
     const known = await call.twin.knowledge.indexes();
-    if (known.includes(name)) throw refused(409, `Index name=${name} already exists`);
+    if (known.includes(name)) throw handlerError(409, `Index name=${name} already exists`);
     if (name.startsWith("_") || name.includes("kvstore")) {
-      throw refused(
+      throw handlerError(
         400,
         `Index name=${name} is not valid: it cannot begin with an underscore or a hyphen, nor contain the word "kvstore".`,
       );
     }
-    const { datatype, ...settings } = readSettings(call);
+    const { datatype, ...settings } = readIndexSettings(call);
     indexes(call).insert({ name, datatype: datatype === "metric" ? "metric" : "event", settings });
     return name;
   },
   update(call, { name }) {
-    const { datatype: _, ...given } = readSettings(call);
+    const { datatype: _, ...given } = readIndexSettings(call);
     change(call, name, { settings: { ...indexes(call).get(name)?.settings, ...given } });
   },
   async remove(call, { name }) {
-    if (isShipped(name)) throw refused(400, `Cannot delete index=${name}: it is one of the system's own.`);
+    if (isShipped(name))
+      throw handlerError(400, `Cannot delete index=${name}: it is one of the system's own.`);
     indexes(call).remove(name);
     await call.twin.world.remove("events", { _index: name });
   },
@@ -52,10 +53,11 @@ export const indexCollection: ObjectDeclaration = {
 };
 
 /** @throws RestError 400 for a setting with an invalid value */
-function readSettings(call: Call): Record<string, string> {
-  const given = givenSettings(call);
+function readIndexSettings(call: Call): Record<string, string> {
+  const given = readSettings(call);
   const wrong = findInvalid(indexFormats, given);
-  if (wrong !== undefined) throw refused(400, `Invalid value "${wrong.value}" for argument "${wrong.name}".`);
+  if (wrong !== undefined)
+    throw handlerError(400, `Invalid value "${wrong.value}" for argument "${wrong.name}".`);
   return given;
 }
 

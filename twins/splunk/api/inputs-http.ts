@@ -8,9 +8,9 @@ import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { segmentOf } from "./name-segment.ts";
-import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { type ObjectDeclaration, objectRoutes, readSettings } from "./objects.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 import { route } from "./route.ts";
 
 const TITLE = "http";
@@ -87,7 +87,7 @@ function changesOf(call: Call, name: string) {
 function digestOf(call: Call, name: string, token: string): string {
   const digest = call.twin.secrets.remember(token);
   const [other] = tokens(call).find({ token_sha256: digest });
-  if (other && other.name !== name) throw refused(400, "The token is another input's.");
+  if (other && other.name !== name) throw handlerError(400, "The token is another input's.");
   return digest;
 }
 
@@ -116,7 +116,7 @@ export const tokenCollection: ObjectDeclaration = {
       .map((row) => tokenEntry(viewer, row)),
   create(call, given) {
     const name = given.replace(/^http:\/\//, "");
-    if (tokens(call).get(name)) throw refused(409, `Input name=http://${name} already exists`);
+    if (tokens(call).get(name)) throw handlerError(409, `Input name=http://${name} already exists`);
     const token_sha256 = digestOf(call, name, call.arguments.text("token") ?? randomUUID());
     tokens(call).insert({ ...changesOf(call, name), name, token_sha256 });
     return `http://${name}`;
@@ -181,7 +181,7 @@ export const inputOperations = [
     capability: "edit_token_http",
     summary: "Change the settings of the event collector.",
     handle(call) {
-      setGlobal(call, givenSettings(call));
+      setGlobal(call, readSettings(call));
       return globalResponse(call);
     },
   }),

@@ -5,7 +5,7 @@ import { defaultLimits } from "../spl/context/search-context.ts";
 import type { TimeRange } from "../spl/time/time-range.ts";
 import type { Arguments } from "./arguments.ts";
 import { appOf, type Call, userOf } from "./call.ts";
-import { fatal } from "./rest-error.ts";
+import { dispatcherError } from "./rest-error.ts";
 import { rightsOf } from "./rights.ts";
 import { LATEST_NOT_AFTER, readTime } from "./time-argument.ts";
 
@@ -17,22 +17,22 @@ const NAME = /^[A-Za-z0-9_.@-]{1,200}$/;
 export function readExecMode(given: Arguments): ExecMode {
   const mode = given.text("exec_mode") ?? "normal";
   if (mode === "normal" || mode === "blocking" || mode === "oneshot") return mode;
-  throw fatal(400, "Invalid exec_mode.");
+  throw dispatcherError(400, "Invalid exec_mode.");
 }
 
 /** Reads a job request from a call's arguments. @param more defaults, as of a saved search @throws RestError 400 */
 export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobRequest {
   const given = call.arguments;
   const search = more.search ?? given.text("search");
-  if (search === undefined || search.trim() === "") throw fatal(400, SEARCH_MISSING);
+  if (search === undefined || search.trim() === "") throw dispatcherError(400, SEARCH_MISSING);
   const sid = given.text("id");
-  if (sid !== undefined && !NAME.test(sid)) throw fatal(400, "Invalid id.");
+  if (sid !== undefined && !NAME.test(sid)) throw dispatcherError(400, "Invalid id.");
   if (sid !== undefined && call.twin.jobs.find(sid))
-    throw fatal(409, `A search job with the sid ${sid} exists already.`);
+    throw dispatcherError(409, `A search job with the sid ${sid} exists already.`);
   if ((given.text("search_mode") ?? "normal") !== "normal") throw noRealTime();
   for (const name of ["index_earliest", "index_latest"]) {
     if (given.text(name) !== undefined)
-      throw fatal(400, `${name} is not served here; say _${name}= in the search.`);
+      throw dispatcherError(400, `${name} is not served here; say _${name}= in the search.`);
   }
   const nowText = given.text("now");
   const nowMs = nowText === undefined ? undefined : readTime(call, "now", nowText, undefined);
@@ -80,9 +80,9 @@ export function readRange(call: Call, nowMs: number | undefined): TimeRange {
 /** Makes a time range; an earliest time of 0 is open. @throws RestError 400 for an empty range */
 export function toRange(earliestMs: number | undefined, latestMs: number | undefined): TimeRange {
   if (earliestMs !== undefined && latestMs !== undefined && earliestMs > 0 && earliestMs >= latestMs) {
-    throw fatal(400, LATEST_NOT_AFTER);
+    throw dispatcherError(400, LATEST_NOT_AFTER);
   }
   return { earliestMs: earliestMs === 0 ? undefined : earliestMs, latestMs };
 }
 
-export const noRealTime = () => fatal(400, "Real-time searches are not served here.");
+export const noRealTime = () => dispatcherError(400, "Real-time searches are not served here.");

@@ -7,7 +7,7 @@ import { MAX_TTL_S } from "../saved/run-request.ts";
 import type { Call } from "./call.ts";
 import { findWritableJob } from "./find-job.ts";
 import { messagesResponse } from "./messages.ts";
-import { fatal, RestError } from "./rest-error.ts";
+import { dispatcherError, RestError } from "./rest-error.ts";
 import { checkCapability } from "./rights.ts";
 import { route } from "./route.ts";
 
@@ -40,25 +40,25 @@ const actions = lookupTable<(job: Job, call: Call) => string>({
   setpriority(job, { arguments: given, twin }) {
     const priority = given.text("priority");
     if (priority === undefined) {
-      throw fatal(400, "You are missing the priority for the set priority action.");
+      throw dispatcherError(400, "You are missing the priority for the set priority action.");
     }
     if (!/^(10|\d)$/.test(priority)) {
-      throw fatal(400, "The priority should be in the following range: [0-10].");
+      throw dispatcherError(400, "The priority should be in the following range: [0-10].");
     }
     twin.tables.table("jobs").update(job.sid, { priority: Number(priority) });
     return `The search job's priority was changed to ${priority}.`;
   },
   setttl(job, call) {
     const ttl = call.arguments.text("ttl");
-    if (ttl === undefined) throw fatal(400, "You are missing the ttl argument for the ttl action.");
-    if (!/^\d{1,9}$/.test(ttl)) throw fatal(400, `The ttl should be a positive integer: ${ttl}.`);
+    if (ttl === undefined) throw dispatcherError(400, "You are missing the ttl argument for the ttl action.");
+    if (!/^\d{1,9}$/.test(ttl)) throw dispatcherError(400, `The ttl should be a positive integer: ${ttl}.`);
     const seconds = Math.min(Number(ttl), MAX_TTL_S);
     setTtl(job, call, seconds, {});
-    return ttlChanged(seconds);
+    return ttlMessage(seconds);
   },
   setworkloadpool(_job, call) {
     checkCapability(call, "edit_workload_pools");
-    throw fatal(400, "Workload management is not enabled on this instance.");
+    throw dispatcherError(400, "Workload management is not enabled on this instance.");
   },
   touch(job, call) {
     setTtl(job, call, job.row?.ttl_s ?? DEFAULT_TTL_S, {});
@@ -74,7 +74,7 @@ const actions = lookupTable<(job: Job, call: Call) => string>({
   },
 });
 
-function ttlChanged(seconds: number): string {
+function ttlMessage(seconds: number): string {
   return `The ttl of the search job was changed to ${seconds}.`;
 }
 
@@ -112,9 +112,9 @@ const controlOperations = route({
   handle(call) {
     const job = findWritableJob(call);
     const action = call.arguments.text("action");
-    if (action === undefined) throw fatal(400, "Missing action.");
+    if (action === undefined) throw dispatcherError(400, "Missing action.");
     const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
-    if (act === undefined) throw fatal(400, "Unknown action.");
+    if (act === undefined) throw dispatcherError(400, "Unknown action.");
     return messagesResponse(200, [{ type: "INFO", text: act(job, call) }], call.mode);
   },
 });

@@ -4,7 +4,7 @@ import { lookupTable, ownValue } from "@offhook/platform/base/lookup-table";
 import { searchLevels } from "../jobs/job-options.ts";
 import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 
 type Kind =
   | "flag"
@@ -85,7 +85,7 @@ export function checkJobParameters({ arguments: given }: Call): string[] {
         given.integer(name, 0);
         break;
       case "replay":
-        throw refused(400, `${name} is for real-time searches, which are not served here.`);
+        throw handlerError(400, `${name} is for real-time searches, which are not served here.`);
       case "text":
         break;
       default:
@@ -98,7 +98,7 @@ export function checkJobParameters({ arguments: given }: Call): string[] {
   }
   const pool = given.text("workload_pool");
   if (pool !== undefined) {
-    throw refused(400, `workload_pool: workload management is not enabled on this instance.`);
+    throw handlerError(400, `workload_pool: workload management is not enabled on this instance.`);
   }
   return unknown;
 }

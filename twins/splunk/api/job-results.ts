@@ -1,5 +1,6 @@
 /** Results and events of a search job. */
 import type { VendorResponse } from "@offhook/platform/http/operation";
+import { isOn } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
 import { computePreview } from "../jobs/preview.ts";
 import { largeResultRelation } from "../jobs/search-results.ts";
@@ -10,10 +11,10 @@ import type { ResultSet } from "../output/result-set.ts";
 import { writeResults } from "../output/write-results.ts";
 import { limit } from "../spl/relation/order.ts";
 import { emptyRows } from "../spl/relation/rows.ts";
+import { readStanza } from "../world/stanza.ts";
 import type { Call } from "./call.ts";
 import { entryContext } from "./entries.ts";
 import { findJob } from "./find-job.ts";
-import { checkLaunch } from "./get-search.ts";
 import { readRange } from "./job-arguments.ts";
 import { XML_TYPE } from "./messages.ts";
 import { segmentOf } from "./name-segment.ts";
@@ -162,6 +163,14 @@ function resultsFeed(call: Call, job: Job, of: ResultsKind, set: ResultSet): str
   );
 }
 
+/** Refuses a GET with a search over results: always in the second version, in the first by `restmap.conf`. @throws RestError 405 */
+function checkPostProcessMethod({ request, twin }: Call): void {
+  if (request.method !== "GET") return;
+  const { v1APIBlockGETSearchLaunch } = readStanza(twin.tables, "restmap/global");
+  if (!request.path.includes("/search/v2/") && !isOn(v1APIBlockGETSearchLaunch)) return;
+  throw new RestError(405, [{ type: "FATAL", text: "The method is not allowed." }], { allow: "POST" });
+}
+
 const kinds: readonly [ResultsKind, string][] = [
   ["results", "Answer with the results of a finished search."],
   ["results_preview", "Answer with what a search has found so far."],
@@ -180,7 +189,7 @@ export const jobResultOperations = kinds.flatMap(([of, summary]) =>
       summary,
       handle(call) {
         const job = findJob(call);
-        if (call.arguments.text("search") !== undefined) checkLaunch(call);
+        if (call.arguments.text("search") !== undefined) checkPostProcessMethod(call);
         return resultsResponse(call, job, of);
       },
     }),

@@ -13,7 +13,7 @@ import { oneshotResponse } from "./job-results.ts";
 import { fieldsResponse, messagesResponse } from "./messages.ts";
 import { segmentOf } from "./name-segment.ts";
 import { outputModes } from "./output-mode.ts";
-import { fatal, RestError } from "./rest-error.ts";
+import { dispatcherError, RestError } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { startJob, startJobNow } from "./start-job.ts";
 
@@ -35,7 +35,7 @@ function placeOfJobs({ request }: Call): string {
 async function entryOf(call: Call, job: Job) {
   const counts = await job.countEvents();
   const row = job.row;
-  if (row === undefined) throw fatal(404, "Unknown sid.");
+  if (row === undefined) throw dispatcherError(404, "Unknown sid.");
   return jobEntry(placeOfJobs(call), job, row, counts, call.twin.timeZone, call.twin.clock.now());
 }
 
@@ -44,7 +44,7 @@ const modes = ["atom", ...outputModes] as const;
 
 /** @throws RestError 400 */
 function checkEntryMode({ mode }: Call): void {
-  if (mode === "json_rows" || mode === "json_cols") throw fatal(400, "Invalid output_mode.");
+  if (mode === "json_rows" || mode === "json_cols") throw dispatcherError(400, "Invalid output_mode.");
   if (mode !== "csv" && mode !== "raw") return;
   throw new RestError(400, [
     { type: "WARN", text: `Output mode '${mode}' is not supported for this endpoint.` },
@@ -117,7 +117,7 @@ export const jobOperations = [
     async handle(call) {
       checkEntryMode(call);
       if (call.arguments.all("sort_dir").length > call.arguments.all("sort_key").length) {
-        throw fatal(400, "Number of sort_key and sort_dir arguments do not match.");
+        throw dispatcherError(400, "Number of sort_key and sort_dir arguments do not match.");
       }
       const all = jobEntries(call, placeOfJobs(call));
       const { messages: _, ...feed } = feedOf(call, "jobs", PATH, {});

@@ -7,7 +7,7 @@ import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
 import { segmentOf } from "./name-segment.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { missing, refused } from "./rest-error.ts";
+import { handlerError, missingArgument } from "./rest-error.ts";
 
 const severities: readonly string[] = ["info", "warn", "error"];
 
@@ -52,9 +52,9 @@ export const messageCollection: ObjectDeclaration = {
   create(call, name) {
     const value = call.arguments.text("value");
     const severity = call.arguments.text("severity") ?? "info";
-    if (value === undefined) throw missing("value");
+    if (value === undefined) throw missingArgument("value");
     if (severity !== "info" && severity !== "warn" && severity !== "error") {
-      throw refused(400, `Argument "severity" must be one of: ${severities.join(", ")}.`);
+      throw handlerError(400, `Argument "severity" must be one of: ${severities.join(", ")}.`);
     }
     messages(call).remove(name);
     const created_at = new Date(call.twin.clock.now()).toISOString();

@@ -13,7 +13,7 @@ import {
   toListEntry,
 } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
-import { missing, type RestError, refused } from "./rest-error.ts";
+import { handlerError, missingArgument, type RestError } from "./rest-error.ts";
 import { checkCapability, checkWrite } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
@@ -103,7 +103,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
       ? change({ id: `${id}.create`, method: "POST", path, summary: `Make ${one}.` }, async (call) => {
           const name = call.arguments.text("name");
           if (name === undefined) {
-            throw refused(400, 'Cannot perform action "POST" without a target name to act on.');
+            throw handlerError(400, 'Cannot perform action "POST" without a target name to act on.');
           }
           checkSettings(call, declaration);
           return respondWith(call, await create(call, name), 201);
@@ -112,7 +112,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
     ...change(
       { id: `${id}.delete`, method: "DELETE", path, summary: `Refuse to remove ${one} that is not named.` },
       () => {
-        throw refused(400, 'Cannot perform action "DELETE" without a target name to act on.');
+        throw handlerError(400, 'Cannot perform action "DELETE" without a target name to act on.');
       },
     ),
     ...(update
@@ -180,7 +180,7 @@ function emptyResponse(call: Call, { title, path, links = {} }: CollectionDeclar
 }
 
 /** The settings in a request. */
-export function givenSettings(call: Call): Record<string, string> {
+export function readSettings(call: Call): Record<string, string> {
   const names = call.arguments.names().filter((name) => !responseArguments.includes(name));
   return Object.fromEntries(names.map((name) => [name, call.arguments.get(name) ?? ""]));
 }
@@ -188,8 +188,8 @@ export function givenSettings(call: Call): Record<string, string> {
 /** @throws RestError 400 */
 function checkSettings(call: Call, { settings }: ObjectDeclaration): void {
   if (settings === undefined) return;
-  for (const name of Object.keys(givenSettings(call))) {
-    if (!settings(name)) throw refused(400, `Argument "${name}" is not supported by this handler.`);
+  for (const name of Object.keys(readSettings(call))) {
+    if (!settings(name)) throw handlerError(400, `Argument "${name}" is not supported by this handler.`);
   }
 }
 
@@ -197,7 +197,7 @@ function checkSettings(call: Call, { settings }: ObjectDeclaration): void {
 export function readSharing(call: Call): Sharing {
   const owner = call.arguments.text("owner");
   const sharing = call.arguments.text("sharing");
-  if (owner === undefined) throw missing("owner");
+  if (owner === undefined) throw missingArgument("owner");
   if (sharing === "user" || sharing === "app" || sharing === "global") return { owner, sharing };
-  throw refused(400, 'The "sharing" argument must be one of: user, app, global.');
+  throw handlerError(400, 'The "sharing" argument must be one of: user, app, global.');
 }

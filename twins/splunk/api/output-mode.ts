@@ -1,5 +1,5 @@
 /** Output modes of responses: `output_mode`. */
-import { RestError, refused } from "./rest-error.ts";
+import { handlerError, RestError } from "./rest-error.ts";
 
 export const outputModes = ["atom", "csv", "json", "json_cols", "json_rows", "raw", "xml"] as const;
 export type OutputMode = (typeof outputModes)[number];
@@ -15,7 +15,7 @@ export function readOutputMode(
 ): OutputMode {
   if (given === undefined || given === "") return fallback;
   const mode = outputModes.find((one) => one === given);
-  if (mode === undefined) throw refused(400, `Invalid output mode specified (${given}).`);
+  if (mode === undefined) throw handlerError(400, `Invalid output mode specified (${given}).`);
   if (served.includes(mode)) return mode;
   const text = `Output mode '${mode}' is not supported for this endpoint.`;
   throw new RestError(400, [{ type: "WARN", text }]);

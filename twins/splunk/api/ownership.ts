@@ -5,7 +5,7 @@ import { isVisibleIn, type Owned, ownedKey, sortByPrecedence } from "../world/ow
 import { appOf, ownerOf, type Viewer } from "./call.ts";
 import { segmentOf } from "./name-segment.ts";
 import type { Sharing } from "./objects.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 import { canRead, checkWrite } from "./rights.ts";
 
 export interface Ownership {
@@ -63,7 +63,8 @@ export function newOwnership(call: Viewer, place: string): Ownership {
 export function checkNameFree(table: Pick<OwnedTable, "get">, thing: Owned, before?: Owned): void {
   const key = ownedKey(thing);
   if (before !== undefined && ownedKey(before) === key) return;
-  if (table.get(key) !== undefined) throw refused(409, `An object with name=${thing.name} already exists`);
+  if (table.get(key) !== undefined)
+    throw handlerError(409, `An object with name=${thing.name} already exists`);
 }
 
 interface OwnedTable {

@@ -6,7 +6,7 @@ import { parseSearch } from "../spl/parse-search.ts";
 import type { ParsedCommand } from "../spl/syntax/ast.ts";
 import { type Call, knowledgeOf } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
-import { fatal } from "./rest-error.ts";
+import { dispatcherError } from "./rest-error.ts";
 import { route } from "./route.ts";
 
 const streamTypes: Record<ParsedCommand["kind"], string> = {
@@ -63,7 +63,7 @@ function toContent(args: unknown, rawArgs: string): Content {
 
 function parseCall(call: Call): Record<string, Content> {
   const query = call.arguments.text("q");
-  if (query === undefined || query.trim() === "") throw fatal(400, "Invalid query.");
+  if (query === undefined || query.trim() === "") throw dispatcherError(400, "Invalid query.");
   const pipeline = parseSearch(query, knowledgeOf(call));
   const { commands } = pipeline;
   const onEvents = eventCommands(pipeline);

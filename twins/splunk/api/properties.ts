@@ -9,15 +9,20 @@ import { checkStanza, fileOf } from "./configs.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { messagesResponse } from "./messages.ts";
 import { segmentOf } from "./name-segment.ts";
-import { givenSettings } from "./objects.ts";
-import { missing, notFound, refused } from "./rest-error.ts";
+import { readSettings } from "./objects.ts";
+import { handlerError, missingArgument, notFound } from "./rest-error.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
 const PATH = "/properties";
 const fileName = /^[\w-]+$/;
 
 /** Responds with names and their texts as a feed. */
-function listing(call: Call, title: string, path: string, items: readonly (readonly [string, string])[]) {
+function listResponse(
+  call: Call,
+  title: string,
+  path: string,
+  items: readonly (readonly [string, string])[],
+) {
   const entries = items.map(
     ([name, text]): Entry => ({
       name,
@@ -33,14 +38,14 @@ function listing(call: Call, title: string, path: string, items: readonly (reado
   return feedResponse(call, { ...feedOf(call, title, path, {}), ...pageOf(call, entries) });
 }
 
-const named = (call: Call) => {
+const paramsOf = (call: Call) => {
   const { file = "", stanza = "", key = "" } = call.params;
   return { file, stanza, key };
 };
 
 /** @throws RestError 404 */
 function stanzaOf(call: Call) {
-  const { file, stanza } = named(call);
+  const { file, stanza } = paramsOf(call);
   const stanzas = fileOf(call, file);
   if (stanza !== DEFAULT_STANZA && !stanzas.stanzas().some(({ name }) => name === stanza)) throw notFound();
   return { stanzas, stanza };
@@ -49,7 +54,7 @@ function stanzaOf(call: Call) {
 /** Finds a stanza to change. @throws RestError 404, 403 */
 function findWritableStanza(call: Call) {
   const found = stanzaOf(call);
-  checkStanza(call, named(call).file, found.stanza);
+  checkStanza(call, paramsOf(call).file, found.stanza);
   return found;
 }
 
@@ -75,7 +80,7 @@ export const propertyOperations = [
     path: PATH,
     summary: "List the configuration files.",
     handle: (call) =>
-      listing(
+      listResponse(
         call,
         "properties",
         PATH,
@@ -88,8 +93,8 @@ export const propertyOperations = [
     summary: "Make a configuration file.",
     handle(call) {
       const file = call.arguments.text("__conf");
-      if (file === undefined) throw missing("__conf");
-      if (!fileName.test(file)) throw refused(400, `Invalid value "${file}" for argument "__conf".`);
+      if (file === undefined) throw missingArgument("__conf");
+      if (!fileName.test(file)) throw handlerError(400, `Invalid value "${file}" for argument "__conf".`);
       if (ownRoutes[file] === undefined && !confFileNames(call.twin.tables).includes(file)) {
         checkStanza(call, file, DEFAULT_STANZA);
         createConfFile(call.twin.tables, file, appOf(call));
@@ -102,14 +107,14 @@ export const propertyOperations = [
     path: `${PATH}/:file`,
     summary: "List the stanzas of a configuration file.",
     handle(call) {
-      const { file } = named(call);
+      const { file } = paramsOf(call);
       const names = new Set([
         DEFAULT_STANZA,
         ...fileOf(call, file)
           .stanzas()
           .map(({ name }) => name),
       ]);
-      return listing(
+      return listResponse(
         call,
         file,
         `${PATH}/${file}`,
@@ -123,8 +128,8 @@ export const propertyOperations = [
     summary: "Make a stanza of a configuration file.",
     handle(call) {
       const stanza = call.arguments.text("__stanza");
-      if (stanza === undefined) throw missing("__stanza");
-      const { file } = named(call);
+      if (stanza === undefined) throw missingArgument("__stanza");
+      const { file } = paramsOf(call);
       const stanzas = fileOf(call, file);
       checkStanza(call, file, stanza);
       stanzas.create(stanza, {});
@@ -137,8 +142,8 @@ export const propertyOperations = [
     summary: "List the settings of a stanza.",
     handle(call) {
       const { stanzas, stanza } = stanzaOf(call);
-      const path = `${PATH}/${named(call).file}/${segmentOf(stanza)}`;
-      return listing(call, stanza, path, Object.entries(stanzas.settings(stanza)));
+      const path = `${PATH}/${paramsOf(call).file}/${segmentOf(stanza)}`;
+      return listResponse(call, stanza, path, Object.entries(stanzas.settings(stanza)));
     },
   }),
   ...route({
@@ -147,7 +152,7 @@ export const propertyOperations = [
     summary: "Change settings of a stanza.",
     handle(call) {
       const { stanzas, stanza } = findWritableStanza(call);
-      const settings = givenSettings(call);
+      const settings = readSettings(call);
       stanzas.write(stanza, settings);
       return modifiedResponse(call, Object.keys(settings).length);
     },
@@ -161,7 +166,7 @@ export const propertyOperations = [
     summary: "Say what a setting is.",
     handle(call) {
       const { stanzas, stanza } = stanzaOf(call);
-      const value = ownValue(stanzas.settings(stanza), named(call).key);
+      const value = ownValue(stanzas.settings(stanza), paramsOf(call).key);
       if (value === undefined) throw notFound();
       return { status: 200, headers: { "content-type": "text/plain; charset=UTF-8" }, body: value };
     },
@@ -174,8 +179,8 @@ export const propertyOperations = [
     handle(call) {
       const { stanzas, stanza } = findWritableStanza(call);
       const value = call.arguments.get("value");
-      if (value === undefined) throw missing("value");
-      stanzas.write(stanza, { [named(call).key]: value });
+      if (value === undefined) throw missingArgument("value");
+      stanzas.write(stanza, { [paramsOf(call).key]: value });
       return modifiedResponse(call, 1);
     },
   }),

@@ -6,7 +6,7 @@ import { DECLARATION, xmlText } from "../output/xml.ts";
 import { zoneOf } from "../spl/time/zone-of.ts";
 import type { Call } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
-import { RestError, refused } from "./rest-error.ts";
+import { handlerError, RestError } from "./rest-error.ts";
 import { insufficientPermission, may } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
@@ -29,9 +29,10 @@ async function receive(call: Call, defaultSource: string): Promise<Received> {
   if (!(await writableIndexes(twin)).has(named)) {
     throw new RestError(400, [{ type: "WARN", text: `supplied index '${index}' missing` }]);
   }
-  if (given.text("host_regex") !== undefined) throw refused(400, "host_regex is not served: name the host.");
+  if (given.text("host_regex") !== undefined)
+    throw handlerError(400, "host_regex is not served: name the host.");
   const body = request.body.toString("utf8");
-  if (body.trim() === "") throw refused(400, "empty body");
+  if (body.trim() === "") throw handlerError(400, "empty body");
   const source = given.text("source") ?? defaultSource;
   const received = {
     index,

@@ -22,18 +22,18 @@ export class RestError extends Error {
 }
 
 /** A refusal of the search dispatcher. */
-export function fatal(status: number, text: string): RestError {
+export function dispatcherError(status: number, text: string): RestError {
   return new RestError(status, [{ type: "FATAL", text }]);
 }
 
 /** A refusal of any other handler. */
-export function refused(status: number, text: string): RestError {
+export function handlerError(status: number, text: string): RestError {
   return new RestError(status, [{ type: "ERROR", text }]);
 }
 
-export const notFound = (): RestError => refused(404, "Not Found");
+export const notFound = (): RestError => handlerError(404, "Not Found");
 
 /** The error for a missing argument. */
-export function missing(argument: string): RestError {
-  return refused(400, `The following required arguments are missing: ${argument}.`);
+export function missingArgument(argument: string): RestError {
+  return handlerError(400, `The following required arguments are missing: ${argument}.`);
 }

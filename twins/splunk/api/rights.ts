@@ -2,7 +2,7 @@
 import type { Acl } from "../output/entry.ts";
 import type { Rights } from "../world/roles.ts";
 import { userOf, type Viewer } from "./call.ts";
-import { RestError, refused } from "./rest-error.ts";
+import { handlerError, RestError } from "./rest-error.ts";
 
 /** The capability that overrides all ACLs. */
 const ALL_OBJECTS = "admin_all_objects";
@@ -22,14 +22,14 @@ export function checkCapability(viewer: Viewer, capability: string): void {
   if (may(viewer, capability)) return;
   const { name } = userOf(viewer);
   const text = `You (user=${name}) do not have permission to perform this operation (requires capability: ${capability}).`;
-  throw refused(403, text);
+  throw handlerError(403, text);
 }
 
 /** Checks that only an administrator uses the namespace of another account. @throws RestError 403 */
 export function checkNamespace(viewer: Viewer): void {
   const { owner } = viewer;
   if (owner === undefined || owner === "-" || owner === "nobody" || owner === userOf(viewer).name) return;
-  if (!may(viewer, ALL_OBJECTS)) throw refused(403, "Action forbidden.");
+  if (!may(viewer, ALL_OBJECTS)) throw handlerError(403, "Action forbidden.");
 }
 
 /** Whether the caller may read an object: its own, or one that its roles may read. */
@@ -60,7 +60,7 @@ export function checkWrite(viewer: Viewer, place: string, acl: Acl): void {
   const granted = `{ read : [ ${read.join(", ")} ], write : [ ${write.join(", ")} ] }`;
   const shared = sharing === "global" ? "global" : "none";
   const text = `User '${name}' with roles ${list(roles)} cannot write: /${whose}/${app}/${place} ${granted}, export: ${shared}, owner: ${owner}, removable: ${removable ? "yes" : "no"}`;
-  throw refused(403, text);
+  throw handlerError(403, text);
 }
 
 /** The error for an object that the caller may not read. */

@@ -11,7 +11,7 @@ import type { Call, Viewer } from "./call.ts";
 import { segmentOf } from "./name-segment.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { refused } from "./rest-error.ts";
+import { handlerError } from "./rest-error.ts";
 
 const roles = ({ twin }: Viewer) => twin.tables.table("roles");
 
@@ -89,12 +89,11 @@ function changesOf(call: Call) {
   const given = call.arguments;
   const imported = given.list("imported_roles");
   const unknown = imported?.find((role) => !roles(call).get(role));
-  if (unknown !== undefined) throw refused(400, `Role=${unknown} does not exist.`);
-  const number = (name: string, least = 0) =>
-    given.has(name) ? given.integer(name, least, least) : undefined;
+  if (unknown !== undefined) throw handlerError(400, `Role=${unknown} does not exist.`);
+  const number = (name: string, min = 0) => (given.has(name) ? given.integer(name, min, min) : undefined);
   const filter = given.get("srchFilter");
   if (filter !== undefined && filterProblem(filter) !== undefined) {
-    throw refused(400, `Invalid value "${filter}" for argument "srchFilter".`);
+    throw handlerError(400, `Invalid value "${filter}" for argument "srchFilter".`);
   }
   return omitUndefined({
     capabilities: given.list("capabilities"),
@@ -114,7 +113,7 @@ function changesOf(call: Call) {
 function indexesOf(given: Arguments, name: string): string[] | undefined {
   const patterns = given.list(name)?.flatMap((text) => text.split(";").flatMap((one) => one.trim() || []));
   const wrong = patterns?.find((pattern) => !indexPattern.safeParse(pattern).success);
-  if (wrong !== undefined) throw refused(400, `Invalid value "${wrong}" for argument "${name}".`);
+  if (wrong !== undefined) throw handlerError(400, `Invalid value "${wrong}" for argument "${name}".`);
   return patterns;
 }
 
@@ -145,7 +144,7 @@ export const roleCollection: ObjectDeclaration = {
       .all()
       .map((row) => roleEntry(viewer, row)),
   create(call, name) {
-    if (roles(call).get(name)) throw refused(409, `Role with name=${name} already exists`);
+    if (roles(call).get(name)) throw handlerError(409, `Role with name=${name} already exists`);
     roles(call).insert({ ...changesOf(call), name });
     return name;
   },

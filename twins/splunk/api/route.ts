@@ -3,7 +3,7 @@ import { OutOfMemory, QueryInterrupted, QueueFull, StoreFull } from "@offhook/lo
 import { emptyRecord, lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Method, Operation, VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
 import { WorldRefusal } from "@offhook/platform/world/world";
-import { memoryExceeded } from "../jobs/job-notes.ts";
+import { memoryExceededMessage } from "../jobs/job-notes.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { Arguments, readArguments, refusalMode } from "./arguments.ts";
@@ -12,7 +12,7 @@ import type { Call } from "./call.ts";
 import { messagesResponse } from "./messages.ts";
 import { namesInPath } from "./name-segment.ts";
 import { entryModes, type OutputMode, readOutputMode } from "./output-mode.ts";
-import { fatal, RestError, refused } from "./rest-error.ts";
+import { dispatcherError, handlerError, RestError } from "./rest-error.ts";
 import { checkCapability, checkNamespace } from "./rights.ts";
 
 /** The vendor has no limit; 8 MiB is far more than the longest sensible search. */
@@ -95,15 +95,15 @@ const DISK_FULL =
 /** Converts an error to splunkd's response. @throws the error itself when it is unexpected */
 export function asRestError(error: unknown): RestError {
   if (error instanceof RestError) return error;
-  if (error instanceof SplError) return fatal(400, error.message);
-  if (error instanceof StoreFull) return refused(503, DISK_FULL);
+  if (error instanceof SplError) return dispatcherError(400, error.message);
+  if (error instanceof StoreFull) return handlerError(503, DISK_FULL);
   // An invalid row is a bad request.
-  if (error instanceof WorldRefusal) return refused(400, error.message);
+  if (error instanceof WorldRefusal) return handlerError(400, error.message);
   if (error instanceof QueueFull) {
-    return refused(503, `Search not executed: ${error.message}.`);
+    return handlerError(503, `Search not executed: ${error.message}.`);
   }
-  if (error instanceof QueryInterrupted) return refused(503, `Search not executed: ${error.message}.`);
-  if (error instanceof OutOfMemory) return refused(503, memoryExceeded(error));
+  if (error instanceof QueryInterrupted) return handlerError(503, `Search not executed: ${error.message}.`);
+  if (error instanceof OutOfMemory) return handlerError(503, memoryExceededMessage(error));
   throw error;
 }
 

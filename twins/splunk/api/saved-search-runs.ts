@@ -3,7 +3,7 @@ import type { Job } from "../jobs/job.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
 import type { Entry } from "../output/entry.ts";
 import { fireAlerts, isRunOf } from "../saved/alerts.ts";
-import { buildSavedRequest, SCHEDULER, unservedSetting } from "../saved/run-request.ts";
+import { buildSavedRequest, findUnsupportedSetting, SCHEDULER } from "../saved/run-request.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { type Call, userOf } from "./call.ts";
 import { feedOf } from "./collection.ts";
@@ -11,10 +11,10 @@ import { feedResponse, pageOf } from "./entries.ts";
 import { toRange } from "./job-arguments.ts";
 import { startedResponse } from "./jobs.ts";
 import { segmentOf } from "./name-segment.ts";
-import { fatal } from "./rest-error.ts";
+import { dispatcherError } from "./rest-error.ts";
 import { rightsOf } from "./rights.ts";
 import { route } from "./route.ts";
-import { checkSettingValues, disabledSearchError, findSaved } from "./saved-searches.ts";
+import { checkSettingValues, disabledSearchError, findSavedSearch } from "./saved-searches.ts";
 import { startJob } from "./start-job.ts";
 import { readTime } from "./time-argument.ts";
 
@@ -25,8 +25,8 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
   const { arguments: asked, twin } = call;
   checkSettingValues(call, row.settings);
   const given = Object.fromEntries(asked.names().map((name) => [name, asked.get(name) ?? ""]));
-  const unserved = unservedSetting({ row, given });
-  if (unserved !== undefined) throw fatal(400, unserved);
+  const unserved = findUnsupportedSetting({ row, given });
+  if (unserved !== undefined) throw dispatcherError(400, unserved);
   const nowText = asked.text("dispatch.now") ?? asked.text("now");
   const nowMs = nowText === undefined ? undefined : readTime(call, "now", nowText);
   const owner = userOf(call).name;
@@ -104,7 +104,7 @@ export const savedSearchRunOperations = [
     capability: "search",
     summary: "Run a saved search.",
     handle(call) {
-      const row = findSaved(call);
+      const row = findSavedSearch(call);
       if (row.disabled && !call.arguments.flag("force_dispatch", false)) throw disabledSearchError(row.name);
       const triggersActions = call.arguments.flag("trigger_actions", false);
       const job = startJob(call, requestOf(call, row));
@@ -118,7 +118,7 @@ export const savedSearchRunOperations = [
     path: `${PATH}/history`,
     summary: "List the jobs that a saved search has had.",
     handle(call) {
-      const row = findSaved(call);
+      const row = findSavedSearch(call);
       const page = pageOf(call, historyEntries(call, row), "given");
       return feedResponse(call, { ...feedOf(call, row.name, "/saved/searches", {}), ...page });
     },

@@ -10,9 +10,9 @@ import type { Call } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { readSharing } from "./objects.ts";
 import { aclOf, checkNameFree } from "./ownership.ts";
-import { missing, refused } from "./rest-error.ts";
+import { handlerError, missingArgument } from "./rest-error.ts";
 import { route } from "./route.ts";
-import { findSaved, findWritable, savedPath, savedResponse } from "./saved-searches.ts";
+import { findSavedSearch, findWritable, savedPath, savedResponse } from "./saved-searches.ts";
 import { readTime } from "./time-argument.ts";
 
 const PATH = "/saved/searches/:name";
@@ -21,7 +21,8 @@ const MAX_TIMES = 1_000;
 /** The times of a schedule within a range, in seconds. @throws RestError 400 */
 function scheduledTimes(call: Call, row: SavedSearchRow): number[] {
   const now = call.twin.clock.now();
-  const time = (name: string, usual: string) => readTime(call, name, call.arguments.text(name) ?? usual, now);
+  const time = (name: string, fallback: string) =>
+    readTime(call, name, call.arguments.text(name) ?? fallback, now);
   const fromMs = time("earliest_time", "now");
   const untilMs = time("latest_time", "+7d");
   const cron = row.is_scheduled && !row.disabled ? parseCron(row.cron_schedule) : undefined;
@@ -81,7 +82,7 @@ function scheduleTime(call: Call): number {
   try {
     return readTime(call, "schedule_time", text);
   } catch {
-    throw refused(400, "Invalid schedule_time format");
+    throw handlerError(400, "Invalid schedule_time format");
   }
 }
 
@@ -92,7 +93,7 @@ export const savedSearchScheduleOperations = [
     path: `${PATH}/scheduled_times`,
     summary: "Say when a saved search is to run.",
     handle(call) {
-      const row = findSaved(call);
+      const row = findSavedSearch(call);
       return contentResponse(call, row, { ...settingsOf(row), scheduled_times: scheduledTimes(call, row) });
     },
   }),
@@ -105,7 +106,7 @@ export const savedSearchScheduleOperations = [
     handle(call) {
       const row = findWritable(call);
       const rescheduled_to = new Date(scheduleTime(call)).toISOString();
-      if (!row.is_scheduled) throw refused(400, `The saved search '${row.name}' has no schedule.`);
+      if (!row.is_scheduled) throw handlerError(400, `The saved search '${row.name}' has no schedule.`);
       return savedResponse(call, update(call, row, { rescheduled_to }));
     },
   }),
@@ -114,7 +115,7 @@ export const savedSearchScheduleOperations = [
     method: "GET",
     path: `${PATH}/suppress`,
     summary: "Say whether the alerts of a saved search are held back.",
-    handle: (call) => suppressionResponse(call, findSaved(call)),
+    handle: (call) => suppressionResponse(call, findSavedSearch(call)),
   }),
   ...route({
     id: "saved_search.suppress",
@@ -160,7 +161,7 @@ export const savedSearchScheduleOperations = [
       const row = findWritable(call);
       const app = call.arguments.text("app");
       const owner = call.arguments.text("user") ?? row.owner;
-      if (app === undefined) throw missing("app");
+      if (app === undefined) throw missingArgument("app");
       return savedResponse(call, update(call, row, { app, owner }));
     },
   }),

@@ -18,7 +18,7 @@ import { type Collection, feedOf, singleResponse, toListEntry } from "./collecti
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { aclOf, addressOf, newOwnership, visibleRows } from "./ownership.ts";
-import { type RestError, refused } from "./rest-error.ts";
+import { handlerError, type RestError } from "./rest-error.ts";
 import { checkCapability, checkWrite } from "./rights.ts";
 import { route } from "./route.ts";
 
@@ -35,16 +35,16 @@ export function visibleSearches(viewer: Viewer): SavedSearchRow[] {
 }
 
 /** @throws RestError 404 */
-export function findSaved(call: Call): SavedSearchRow {
+export function findSavedSearch(call: Call): SavedSearchRow {
   const { name = "" } = call.params;
   const row = visibleSearches(call).find((one) => one.name === name);
-  if (row === undefined) throw refused(404, `Could not find object id=${name}`);
+  if (row === undefined) throw handlerError(404, `Could not find object id=${name}`);
   return row;
 }
 
 /** Finds a saved search that the caller may change. @throws RestError 404, 403 */
 export function findWritable(call: Call): SavedSearchRow {
-  const row = findSaved(call);
+  const row = findSavedSearch(call);
   checkWrite(call, `savedsearches/${row.name}`, aclOf(row));
   return row;
 }
@@ -130,7 +130,7 @@ export function checkSettingValues(call: Call, others: Readonly<Record<string, s
   const given = call.arguments;
   const values = Object.fromEntries(given.names().map((name) => [name, given.get(name) ?? ""]));
   const problem = settingProblem(values, knowledgeOf(call), others);
-  if (problem !== undefined) throw refused(400, problem);
+  if (problem !== undefined) throw handlerError(400, problem);
 }
 
 /** The columns that a request changes. @throws RestError 400 */
@@ -139,14 +139,15 @@ function changesOf(call: Call, row: { search: string; settings: Record<string, s
   const settings = { ...row.settings };
   const names = given.names().filter((name) => !responseArguments.includes(name));
   const unknown = names.find((name) => !isSetting(name));
-  if (unknown !== undefined) throw refused(400, `Argument "${unknown}" is not supported by this handler.`);
+  if (unknown !== undefined)
+    throw handlerError(400, `Argument "${unknown}" is not supported by this handler.`);
   checkSettingValues(call, row.settings);
   for (const name of names) {
     if (!Object.hasOwn(settingColumns, name)) settings[name] = sealSecret(name, given.get(name) ?? "");
   }
   const search = given.get("search") ?? row.search;
-  if (search.trim() === "") throw refused(400, "Search string cannot be empty.");
-  if (search.length > MAX_CHARACTERS) throw refused(400, "Search string is too long.");
+  if (search.trim() === "") throw handlerError(400, "Search string cannot be empty.");
+  if (search.length > MAX_CHARACTERS) throw handlerError(400, "Search string is too long.");
   if (given.flag("is_scheduled", false)) checkCapability(call, "schedule_search");
   const text = (name: string) => given.get(name);
   return {
@@ -193,15 +194,15 @@ export const savedSearchOperations = [
     handle(call) {
       const name = call.arguments.text("name");
       if (name === undefined) {
-        throw refused(400, 'Cannot perform action "POST" without a target name to act on.');
+        throw handlerError(400, 'Cannot perform action "POST" without a target name to act on.');
       }
       const search = call.arguments.text("search");
-      if (search === undefined) throw refused(400, "Search string cannot be empty.");
+      if (search === undefined) throw handlerError(400, "Search string cannot be empty.");
       const table = call.twin.tables.table("saved_searches");
       const ownership = newOwnership(call, `savedsearches/${name}`);
       if (table.get(ownedKey({ name, ...ownership }))) {
         const text = `Unable to create saved search with name '${name}'. A saved search with that name already exists.`;
-        throw refused(409, text);
+        throw handlerError(409, text);
       }
       const changes = changesOf(call, { search, settings: {} });
       const row = table.insert({ name, ...ownership, ...changes });
@@ -214,7 +215,7 @@ export const savedSearchOperations = [
     path: PATH,
     summary: "Refuse to remove a saved search that is not named.",
     handle() {
-      throw refused(400, 'Cannot perform action "DELETE" without a target name to act on.');
+      throw handlerError(400, 'Cannot perform action "DELETE" without a target name to act on.');
     },
   }),
   ...route({
@@ -222,7 +223,7 @@ export const savedSearchOperations = [
     method: "GET",
     path: `${PATH}/:name`,
     summary: "Show a saved search.",
-    handle: (call) => savedResponse(call, findSaved(call)),
+    handle: (call) => savedResponse(call, findSavedSearch(call)),
   }),
   ...route({
     id: "saved_search.update",
@@ -269,5 +270,5 @@ export const savedSearchOperations = [
 
 /** The error for running a disabled saved search. */
 export function disabledSearchError(name: string): RestError {
-  return refused(400, `Search not executed: the saved search '${name}' is disabled.`);
+  return handlerError(400, `Search not executed: the saved search '${name}' is disabled.`);
 }

@@ -5,7 +5,7 @@ import { ownedKey } from "../world/ownership.ts";
 import type { Call, Viewer } from "./call.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { aclOf, addressOf, keyOfEntry, newOwnership, shareOwned, visibleRows } from "./ownership.ts";
-import { missing, refused } from "./rest-error.ts";
+import { handlerError, missingArgument } from "./rest-error.ts";
 
 const PATH = "/storage/passwords";
 
@@ -36,9 +36,9 @@ function passwordEntry({ twin }: Viewer, row: StoragePasswordRow): Entry {
 }
 
 /** @throws RestError 400 */
-function givenDigest(call: Call): string {
+function readDigest(call: Call): string {
   const password = call.arguments.text("password");
-  if (password === undefined) throw missing("password");
+  if (password === undefined) throw missingArgument("password");
   return call.twin.secrets.remember(password);
 }
 
@@ -57,10 +57,10 @@ export const storagePasswordCollection: ObjectDeclaration = {
   create(call, username) {
     const realm = call.arguments.get("realm") ?? "";
     const name = nameOf(realm, username);
-    const password_sha256 = givenDigest(call);
+    const password_sha256 = readDigest(call);
     const ownership = newOwnership(call, `passwords/${name}`);
     if (passwords(call).get(ownedKey({ name, ...ownership }))) {
-      throw refused(409, `Cannot create credential: realm=${realm}, user=${username} already exists.`);
+      throw handlerError(409, `Cannot create credential: realm=${realm}, user=${username} already exists.`);
     }
     passwords(call).insert({
       name,
@@ -72,7 +72,7 @@ export const storagePasswordCollection: ObjectDeclaration = {
     return name;
   },
   update(call, entry) {
-    passwords(call).update(keyOfEntry(entry), { password_sha256: givenDigest(call) });
+    passwords(call).update(keyOfEntry(entry), { password_sha256: readDigest(call) });
   },
   remove(call, entry) {
     passwords(call).remove(keyOfEntry(entry));

@@ -1,7 +1,7 @@
 /** Reads times in arguments: seconds since the epoch, ISO 8601, in `time_format`, or relative to now. */
 import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
 import type { Call } from "./call.ts";
-import { fatal } from "./rest-error.ts";
+import { dispatcherError } from "./rest-error.ts";
 
 /** Milliseconds since the epoch. @throws RestError 400 naming the argument */
 export function readTime(
@@ -19,7 +19,7 @@ export function readTime(
     });
   } catch (error) {
     if (!(error instanceof InvalidTime)) throw error;
-    throw fatal(400, name === "latest_time" ? LATEST_NOT_AFTER : `Invalid ${name}.`);
+    throw dispatcherError(400, name === "latest_time" ? LATEST_NOT_AFTER : `Invalid ${name}.`);
   }
 }
 

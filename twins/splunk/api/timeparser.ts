@@ -1,7 +1,7 @@
 /** Resolves time expressions to timestamps. */
 import { DECLARATION, xmlAttribute, xmlText } from "../output/xml.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
-import { fatal } from "./rest-error.ts";
+import { dispatcherError } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { readTime } from "./time-argument.ts";
 import { timeFormatter } from "./time-format.ts";
@@ -15,7 +15,7 @@ export const timeParserOperations = route({
   summary: "Say which moments texts such as -1d@d mean.",
   handle(call) {
     const texts = call.arguments.all("time");
-    if (texts.length === 0) throw fatal(400, "Missing argument: time.");
+    if (texts.length === 0) throw dispatcherError(400, "Missing argument: time.");
     const nowText = call.arguments.text("now");
     const nowMs = nowText === undefined ? call.twin.clock.now() : readTime(call, "now", nowText);
     const write = timeFormatter(call.arguments.text("output_time_format"), call.twin.timeZone);

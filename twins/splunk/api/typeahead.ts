@@ -6,7 +6,7 @@ import { readJobRequest } from "./job-arguments.ts";
 import { oneshotResponse } from "./job-results.ts";
 import { JSON_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
-import { fatal } from "./rest-error.ts";
+import { dispatcherError } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { startJob } from "./start-job.ts";
 
@@ -14,7 +14,7 @@ const MAX_SUGGESTIONS = 10_000;
 
 async function suggest(call: Call) {
   const prefix = call.arguments.get("prefix");
-  if (prefix === undefined) throw fatal(400, "The prefix parameter is missing.");
+  if (prefix === undefined) throw dispatcherError(400, "The prefix parameter is missing.");
   const count = Math.min(call.arguments.integer("count", 50), MAX_SUGGESTIONS);
   const text = prefix.replace(/["\\]/g, (char) => `\\${char}`);
   const job = startJob(call, readJobRequest(call, { search: `| typeahead prefix="${text}" count=${count}` }));

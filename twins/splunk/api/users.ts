@@ -8,9 +8,9 @@ import { systemAcl } from "./acl.ts";
 import { type Call, userOf, type Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { segmentOf } from "./name-segment.ts";
-import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { type ObjectDeclaration, objectRoutes, readSettings } from "./objects.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { missing, refused } from "./rest-error.ts";
+import { handlerError, missingArgument } from "./rest-error.ts";
 import { may } from "./rights.ts";
 import { route } from "./route.ts";
 
@@ -78,7 +78,7 @@ const users = ({ twin }: Viewer) => twin.tables.table("users");
 function changesOf({ twin, arguments: given }: Call) {
   const roles = given.list("roles");
   const unknown = roles?.find((role) => !twin.tables.table("roles").get(role));
-  if (unknown !== undefined) throw refused(400, `Role=${unknown} does not exist.`);
+  if (unknown !== undefined) throw handlerError(400, `Role=${unknown} does not exist.`);
   const password = given.text("password");
   return omitUndefined({
     email: given.get("email"),
@@ -97,7 +97,7 @@ function checkOldPassword(call: Call, name: string): void {
   const given = call.arguments.text("oldpassword");
   if (given === undefined && (may(call, "edit_user") || !call.arguments.has("password"))) return;
   if (given === undefined || users(call).get(name)?.password_sha256 !== sha256(given)) {
-    throw refused(400, "The old password is missing or not correct.");
+    throw handlerError(400, "The old password is missing or not correct.");
   }
 }
 
@@ -118,15 +118,15 @@ export const userCollection: ObjectDeclaration = {
       .map((user) => userEntry(viewer, user, `/services${PATH}/${segmentOf(user.name)}`)),
   create(call, name) {
     const password = call.arguments.text("password");
-    if (users(call).get(name)) throw refused(409, `User with name=${name} already exists`);
-    if (password === undefined) throw missing("password");
-    if (!call.arguments.has("roles")) throw refused(400, "A user must have at least one role.");
+    if (users(call).get(name)) throw handlerError(409, `User with name=${name} already exists`);
+    if (password === undefined) throw missingArgument("password");
+    if (!call.arguments.has("roles")) throw handlerError(400, "A user must have at least one role.");
     users(call).insert({ ...changesOf(call), name, password_sha256: sha256(password) });
     return name;
   },
   ownChangeCapability(call) {
     const isOwn = call.params.name === userOf(call).name;
-    const isPassword = Object.keys(givenSettings(call)).every((name) => passwordArguments.includes(name));
+    const isPassword = Object.keys(readSettings(call)).every((name) => passwordArguments.includes(name));
     return isOwn && isPassword && !may(call, "edit_user") ? "change_own_password" : undefined;
   },
   update(call, { name }) {
@@ -134,9 +134,10 @@ export const userCollection: ObjectDeclaration = {
     users(call).update(name, changesOf(call));
   },
   refuseMissing: (name) =>
-    refused(400, `In handler 'users': Could not get info for non-existent user="${name}"`),
+    handlerError(400, `In handler 'users': Could not get info for non-existent user="${name}"`),
   remove(call, { name }) {
-    if (name === userOf(call).name) throw refused(400, "You cannot remove the account that you are using.");
+    if (name === userOf(call).name)
+      throw handlerError(400, "You cannot remove the account that you are using.");
     const sessions = call.twin.tables.table("sessions");
     for (const { key_sha256 } of sessions.find({ user: name })) sessions.remove(key_sha256);
     users(call).remove(name);

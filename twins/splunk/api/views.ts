@@ -2,7 +2,7 @@
 import type { Entry } from "../output/entry.ts";
 import type { ViewRow } from "../world/conf-tables.ts";
 import type { Viewer } from "./call.ts";
-import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { type ObjectDeclaration, objectRoutes, readSettings } from "./objects.ts";
 import {
   aclOf,
   addressOf,
@@ -12,7 +12,7 @@ import {
   shareOwned,
   visibleRows,
 } from "./ownership.ts";
-import { missing } from "./rest-error.ts";
+import { missingArgument } from "./rest-error.ts";
 
 const PATH = "/data/ui/views";
 
@@ -55,16 +55,16 @@ export const viewCollection: ObjectDeclaration = {
   settings: (name) => name === "eai:data" || name === "eai:type",
   entries: (viewer) => visibleRows(viewer, views(viewer).all()).map((row) => viewEntry(viewer, row)),
   create(call, name) {
-    const { "eai:data": data = "" } = givenSettings(call);
-    if (data.trim() === "") throw missing("eai:data");
+    const { "eai:data": data = "" } = readSettings(call);
+    if (data.trim() === "") throw missingArgument("eai:data");
     const row = { name, data, ...newOwnership(call, `views/${name}`) };
     checkNameFree(views(call), row);
     views(call).insert(row);
     return name;
   },
   update(call, entry) {
-    const { "eai:data": data = "" } = givenSettings(call);
-    if (data.trim() === "") throw missing("eai:data");
+    const { "eai:data": data = "" } = readSettings(call);
+    if (data.trim() === "") throw missingArgument("eai:data");
     views(call).update(keyOfEntry(entry), { data });
   },
   remove(call, entry) {

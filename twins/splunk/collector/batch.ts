@@ -6,7 +6,7 @@ import { CollectorRefusal } from "./codes.ts";
 import { type Content, type Envelope, EnvelopeReader } from "./envelopes.ts";
 import { FieldList } from "./field-list.ts";
 import { JsonReader, JsonSyntaxError } from "./json-reader.ts";
-import { pairsOf } from "./pairs.ts";
+import { findPairs } from "./pairs.ts";
 import { findTimestamp, parseMicros } from "./timestamps.ts";
 
 export interface Batch {
@@ -139,7 +139,7 @@ function fieldsOf(event: Content): readonly EventField[] {
 
 /** The fields of a text: the members of a JSON object, else its `key=value` pairs. */
 function fieldsOfText(text: string): readonly EventField[] {
-  return (text.trimStart().startsWith("{") ? membersOf(text) : undefined) ?? pairsOf(text);
+  return (text.trimStart().startsWith("{") ? membersOf(text) : undefined) ?? findPairs(text);
 }
 
 function membersOf(text: string): readonly EventField[] | undefined {

@@ -13,7 +13,7 @@ export interface CollectorTwin extends RunningTwin {
   readonly collector: CollectorView;
   readonly knowledge: Pick<Knowledge, "indexes">;
   readonly writer: EventWriter;
-  /** The requests of clients with acknowledgement that are stored and not yet queried. */
+  /** Acknowledgements: stored requests that their clients have not queried yet. */
   readonly channels: Channels;
   /** The requests that are accepted and not yet stored. */
   readonly intake: Intake;

@@ -6,7 +6,7 @@ const MAX_CHARACTERS = 10_240;
 const MAX_PAIRS = 100;
 
 /** Finds each key once, with its first value. Characters of a key other than letters, digits and `_` become `_`. */
-export function pairsOf(whole: string): EventField[] {
+export function findPairs(whole: string): EventField[] {
   const text = whole.length > MAX_CHARACTERS ? whole.slice(0, MAX_CHARACTERS) : whole;
   const pairs = new Map<string, [string]>();
   let from = 0;

@@ -18,10 +18,10 @@ const webAddress = matchingPattern(
   "an http or https address, or tokens that stand for one",
 );
 
-const under = (formats: Formats): Formats =>
+const withPrefix = (formats: Formats): Formats =>
   Object.fromEntries(Object.entries(formats).map(([name, format]) => [`action.${name}`, format]));
 
-export const actionFormats: Formats = under({
+export const actionFormats: Formats = withPrefix({
   ...Object.fromEntries(flags.map((name) => [name, flag])),
   ...Object.fromEntries([...actions, ...summaries].map((name) => [`${name}.ttl`, timeToLive])),
   ...Object.fromEntries([...actions, ...summaries].map((name) => [`${name}.maxtime`, period])),

@@ -24,7 +24,7 @@ const charts = [
   ...["radialGauge", "fillerGauge", "markerGauge"],
 ];
 
-const under = (prefix: string, formats: Formats): Formats =>
+const withPrefix = (prefix: string, formats: Formats): Formats =>
   Object.fromEntries(Object.entries(formats).map(([name, format]) => [`display.${prefix}.${name}`, format]));
 
 /** Gives the axes x, y and y2 the same format. */
@@ -32,13 +32,13 @@ const axes = (name: (axis: string) => string, format: Format): Formats =>
   Object.fromEntries(["X", "Y", "Y2"].map((axis) => [name(axis), format]));
 
 export const displayFormats: Formats = {
-  ...under("general", {
+  ...withPrefix("general", {
     enablePreview: flag,
     migratedFromViewState: flag,
     "timeRangePicker.show": flag,
     type: oneOf("events", "statistics", "visualizations"),
   }),
-  ...under("events", {
+  ...withPrefix("events", {
     fields: list,
     "list.drilldown": eventDrilldown,
     "list.wrap": flag,
@@ -49,7 +49,7 @@ export const displayFormats: Formats = {
     "table.wrap": flag,
     type: oneOf("raw", "list", "table"),
   }),
-  ...under("page.search", {
+  ...withPrefix("page.search", {
     mode: oneOf("fast", "smart", "verbose"),
     "patterns.sensitivity": ratio,
     showFields: flag,
@@ -57,7 +57,7 @@ export const displayFormats: Formats = {
     "timeline.format": oneOf("hidden", "compact", "full"),
     "timeline.scale": scale,
   }),
-  ...under("statistics", {
+  ...withPrefix("statistics", {
     drilldown: oneOf("row", "cell", "none"),
     overlay: oneOf("none", "heatmap", "highlow"),
     percentagesRow: flag,
@@ -66,7 +66,7 @@ export const displayFormats: Formats = {
     totalsRow: flag,
     wrap: flag,
   }),
-  ...under("visualizations", {
+  ...withPrefix("visualizations", {
     chartHeight: number,
     "custom.drilldown": drilldown,
     "custom.height": number,
@@ -80,7 +80,7 @@ export const displayFormats: Formats = {
     "trellis.splitBy": text,
     type: oneOf("charting", "singlevalue", "mapping", "custom"),
   }),
-  ...under("visualizations.charting", {
+  ...withPrefix("visualizations.charting", {
     ...axes((axis) => `axisLabels${axis}.majorUnit`, orAuto),
     "axisLabelsX.majorLabelStyle.overflowMode": oneOf("ellipsisMiddle", "ellipsisNone"),
     "axisLabelsX.majorLabelStyle.rotation": oneOf("-90", "-45", "0", "45", "90"),
@@ -114,7 +114,7 @@ export const displayFormats: Formats = {
     "legend.placement": oneOf("right", "bottom", "top", "left", "none"),
     lineWidth: ratio,
   }),
-  ...under("visualizations.mapping", {
+  ...withPrefix("visualizations.mapping", {
     "choroplethLayer.colorBins": number,
     "choroplethLayer.colorMode": oneOf("auto", "sequential", "divergent", "categorical"),
     "choroplethLayer.maximumColor": text,
@@ -139,7 +139,7 @@ export const displayFormats: Formats = {
     "tileLayer.url": text,
     type: oneOf("marker", "choropleth"),
   }),
-  ...under("visualizations.singlevalue", {
+  ...withPrefix("visualizations.singlevalue", {
     afterLabel: text,
     beforeLabel: text,
     colorBy: oneOf("value", "trend"),

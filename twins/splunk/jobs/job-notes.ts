@@ -47,7 +47,7 @@ export class JobNotes {
  * Source: https://docs.splunk.com/Documentation/Splunk/9.3.0/Search/Limitsearchprocessmemoryusage
  * @param sid absent where a request searches without a job
  */
-export function memoryExceeded({ limitBytes }: OutOfMemory, sid?: string): string {
+export function memoryExceededMessage({ limitBytes }: OutOfMemory, sid?: string): string {
   const limit = (limitBytes / 2 ** 20).toFixed(6);
   const process = `The search process${sid === undefined ? "" : ` with sid=${sid}`}`;
   return `${process} was forcefully terminated because its physical memory usage (${limit} MB) has exceeded the 'search_process_memory_usage_threshold' (${limit} MB) setting in limits.conf.`;

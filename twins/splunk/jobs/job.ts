@@ -19,7 +19,7 @@ import { ClientPresence } from "./client-presence.ts";
 import { eventCommands } from "./compile-search.ts";
 import { countEvents, type EventCounts } from "./event-statistics.ts";
 import { Gate } from "./gate.ts";
-import { JobNotes, memoryExceeded } from "./job-notes.ts";
+import { JobNotes, memoryExceededMessage } from "./job-notes.ts";
 import { type JobOptions, jobOptionsOf } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
 import { type JobSearch, MAX_RUN_MS, type RunHooks, type RunParts, SearchRun } from "./search-run.ts";
@@ -288,7 +288,7 @@ export class Job implements JobSearch {
       this.notes.say({ type: "FATAL", text: `Search not executed: ${error.message}.` });
     } else if (error instanceof OutOfMemory) {
       this.notes.say(
-        { type: "FATAL", text: memoryExceeded(error, this.sid) },
+        { type: "FATAL", text: memoryExceededMessage(error, this.sid) },
         { type: "INFO", text: OUT_OF_MEMORY_ADVICE },
       );
     } else {

@@ -164,8 +164,8 @@ function fillTokens(text: string, { row, job, result }: Triggered): string {
 /** Extends the job's time to live to the longest that the actions of its alert set. */
 function extendTtl(twin: SavedSearchTwin, { row, settings, job }: Triggered, names: readonly string[]): void {
   const texts = names.flatMap((name) => {
-    const usual = name === "webhook" ? WEBHOOK_TTL : actionDefaults[`action.${name}.ttl`];
-    const text = settings[`action.${name}.ttl`] || usual;
+    const fallback = name === "webhook" ? WEBHOOK_TTL : actionDefaults[`action.${name}.ttl`];
+    const text = settings[`action.${name}.ttl`] || fallback;
     return text === undefined || text === null ? [] : [String(text)];
   });
   const state = job.row;

@@ -41,9 +41,9 @@ function settingReader({ row, given }: Pick<SavedRun, "row" | "given">) {
 export function buildSavedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequest {
   const { row, owner, rights, nowMs, given } = run;
   const setting = settingReader(run);
-  const number = (name: string, usual: number) => {
-    const value = Number(setting(name) ?? usual);
-    return Number.isSafeInteger(value) && value >= 0 ? value : usual;
+  const number = (name: string, fallback: number) => {
+    const value = Number(setting(name) ?? fallback);
+    return Number.isSafeInteger(value) && value >= 0 ? value : fallback;
   };
   return {
     search: withImplicitSearch(fillArguments(row, given)),
@@ -70,7 +70,7 @@ export function buildSavedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequ
 }
 
 /** Names a setting that the twin does not support; `undefined`: none. */
-export function unservedSetting(run: Pick<SavedRun, "row" | "given">): string | undefined {
+export function findUnsupportedSetting(run: Pick<SavedRun, "row" | "given">): string | undefined {
   const setting = settingReader(run);
   for (const name of ["index_earliest", "index_latest"]) {
     if (setting(name) !== undefined) return `dispatch.${name} is not served here.`;

@@ -7,7 +7,13 @@ import { isSystem, rightsOfAccount } from "../world/access.ts";
 import type { ScheduledRunRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { fireAlerts } from "./alerts.ts";
-import { buildSavedRequest, newSavedSid, type SavedRun, SCHEDULER, unservedSetting } from "./run-request.ts";
+import {
+  buildSavedRequest,
+  findUnsupportedSetting,
+  newSavedSid,
+  type SavedRun,
+  SCHEDULER,
+} from "./run-request.ts";
 import type { SavedSearchTwin } from "./saved-search-twin.ts";
 
 type Changes = Partial<Omit<ScheduledRunRow, "name">>;
@@ -91,7 +97,7 @@ function skipReason({ tables }: SavedSearchTwin, row: SavedSearchRow): string | 
     const missing = ["search", "schedule_search"].find((one) => !capabilities.has(one));
     if (missing !== undefined) return `The owner '${owner}' lacks the capability ${missing}.`;
   }
-  return unservedSetting({ row, given: {} });
+  return findUnsupportedSetting({ row, given: {} });
 }
 
 function scheduledRun(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number): SavedRun {

@@ -22,7 +22,7 @@ interface Entry {
   /** The schedule that `nextMs` was computed from. */
   schedule: string | undefined;
   nextMs: number | undefined;
-  /** Number of runs at work, and of all runs so far. */
+  /** Number of active runs, and of all runs so far. */
   running: number;
   runs: number;
 }
@@ -166,7 +166,7 @@ export class Scheduler {
       nextMs === undefined || nextMs <= nowMs ? [] : [nextMs],
     );
     if (times.length === 0) return;
-    const realMs = this.#clock.realMsUntil(times.reduce((least, one) => Math.min(least, one)));
+    const realMs = this.#clock.realMsUntil(times.reduce((earliest, one) => Math.min(earliest, one)));
     if (realMs === undefined) return;
     this.#timer = setTimeout(() => this.#scheduleCheck(), Math.min(Math.ceil(realMs), MAX_TIMER_MS)).unref();
   }

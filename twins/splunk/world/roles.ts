@@ -145,7 +145,7 @@ const shippedRole = ({ name, capabilities, imported_roles, quotas, internal = fa
   srch_disk_quota: quotas[1],
 });
 
-const usual = [DEFAULT_JOBS_QUOTA, DEFAULT_DISK_QUOTA_MB] as const;
+const defaultQuotas = [DEFAULT_JOBS_QUOTA, DEFAULT_DISK_QUOTA_MB] as const;
 
 /** The product's roles, and `read_only`, whose members read everything and search nothing. */
 export const shippedRoles: readonly RoleRow[] = [
@@ -157,12 +157,12 @@ export const shippedRoles: readonly RoleRow[] = [
     internal: true,
   }),
   shippedRole({ name: "power", capabilities: scheduling, imported_roles: ["user"], quotas: [10, 500] }),
-  shippedRole({ name: "read_only", capabilities: looking, imported_roles: [], quotas: usual }),
+  shippedRole({ name: "read_only", capabilities: looking, imported_roles: [], quotas: defaultQuotas }),
   shippedRole({
     name: "user",
     capabilities: [...looking, ...using].sort(),
     imported_roles: [],
-    quotas: usual,
+    quotas: defaultQuotas,
   }),
 ];
 
@@ -217,9 +217,9 @@ export function mergeRoles(names: readonly string[], find: (name: string) => Rol
 const union = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
 
 /** The highest quota; 0 is unlimited. */
-function broadestQuota(quotas: readonly number[], usual: number): number {
+function broadestQuota(quotas: readonly number[], fallback: number): number {
   if (quotas.includes(0)) return 0;
-  return quotas.length === 0 ? usual : Math.max(...quotas);
+  return quotas.length === 0 ? fallback : Math.max(...quotas);
 }
 
 /** The search settings of a role by itself. */

@@ -17,8 +17,8 @@ export interface RoleSearch extends Omit<EventAccess, "windowS" | "earliestS"> {
 /** The least restrictive limit. */
 export function broadestLimit(limits: readonly number[]): number | undefined {
   if (limits.includes(0)) return undefined;
-  const most = Math.max(-1, ...limits);
-  return most === -1 ? undefined : most;
+  const max = Math.max(-1, ...limits);
+  return max === -1 ? undefined : max;
 }
 
 /** Combines filters: an event meets any of the adding ones and all of the limiting ones. */
