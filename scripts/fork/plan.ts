@@ -98,7 +98,7 @@ async function toolNames(root: string, files: readonly string[]): Promise<string
   });
 }
 
-export function scenarioFiles(root: string): string[] {
+function scenarioFiles(root: string): string[] {
   return readdirSync(path.join(root, SCENARIOS))
     .filter((name) => name.endsWith(".yaml"))
     .sort()

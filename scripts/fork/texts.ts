@@ -8,7 +8,7 @@ export interface Gone {
 }
 
 /** Whether a line names a path, a command or a tool that goes. */
-export function names(line: string, { paths, scripts, tools }: Gone, folder: string): boolean {
+function names(line: string, { paths, scripts, tools }: Gone, folder: string): boolean {
   const relative = (each: string) =>
     folder !== "" && each.startsWith(`${folder}/`) ? each.slice(folder.length + 1) : each;
   return (

@@ -13,7 +13,7 @@ export const sampleNameSchema = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "use lower case letters, digits and hyphens, such as open-incident");
 
 /** `wrong-rate`: speech at another sample rate than the file says, as a misconfigured client would send it. */
-export const sampleKindSchema = z.enum(["speech", "noise", "tones", "wrong-rate"]);
+const sampleKindSchema = z.enum(["speech", "noise", "tones", "wrong-rate"]);
 
 const manifestEntrySchema = z.strictObject({
   name: sampleNameSchema,
@@ -27,7 +27,7 @@ const manifestEntrySchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-export const manifestSchema = z
+const manifestSchema = z
   .strictObject({
     version: z.literal(1),
     sampleRate: z.literal(CALLER_RATE),

@@ -7,7 +7,7 @@ import { createSpeechDetector, type SpeechDetector } from "@offhook/audio/speech
 import { isAudible } from "./audible.ts";
 
 /** Received silence that ends the callee's turn. */
-export const COMMIT_SILENCE_MS = 1_500;
+const COMMIT_SILENCE_MS = 1_500;
 /** Received speech that starts a turn; less is a click. */
 const SPEECH_START_MS = 80;
 /** Sound up to this long before the detected start still belongs to the word. */

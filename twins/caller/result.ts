@@ -4,7 +4,7 @@ import type { ObservedToolCall, ObservedTurn } from "./observed.ts";
 import type { ScenarioRun } from "./run-scenario.ts";
 import type { TraceLine } from "./sandbox-client.ts";
 
-export interface CallResult {
+interface CallResult {
   outcome: Outcome;
   durationMs: number;
   /** Wall-clock time from dialling to the first audio; `null` when nobody answered. */

@@ -2,7 +2,7 @@
 import type { Sample } from "@offhook/audio/sample-library";
 
 /** A sample that the caller says. */
-export type Utterance = Pick<Sample, "name" | "text" | "pcm">;
+type Utterance = Pick<Sample, "name" | "text" | "pcm">;
 
 export type CallerStep =
   | {

@@ -199,7 +199,7 @@ export type DocumentOutcome =
   | { outcome: "unfit"; id: string | undefined; index: string; misfit: Misfit };
 
 /** A write that stored nothing because of the document in its place. */
-export interface WriteConflict extends DocumentPlace {
+interface WriteConflict extends DocumentPlace {
   outcome: "conflict";
   /** `exists`: a create found a document. `changed`: the condition does not hold; `current` is absent when there is no document. */
   reason: "exists" | "changed";

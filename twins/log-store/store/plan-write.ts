@@ -16,7 +16,7 @@ import type {
 } from "./log-store.ts";
 
 /** The store's only primary term: it never loses its primary. */
-export const PRIMARY_TERM = 1;
+const PRIMARY_TERM = 1;
 
 /** The state that a write is planned against. */
 export interface WriteState {

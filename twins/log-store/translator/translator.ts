@@ -30,7 +30,7 @@ export interface Question {
   signal: AbortSignal;
 }
 
-export interface Translation<Result> {
+interface Translation<Result> {
   /** One SELECT: for ES|QL and aggregations the result itself, else a column `_row`. */
   statement: Sql;
   /** Of running it. */

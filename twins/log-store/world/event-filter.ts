@@ -52,7 +52,7 @@ export function readFilter(
 }
 
 /** The values of a field in words, for problems. */
-export const valueWords: Record<FieldType, string> = {
+const valueWords: Record<FieldType, string> = {
   text: "text",
   keyword: "text",
   long: "an integer of 64 bits",

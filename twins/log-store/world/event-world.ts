@@ -63,7 +63,7 @@ export interface EventWorldOptions {
 }
 
 /** Another write, atomic with that of events. */
-export interface Alongside {
+interface Alongside {
   /** Why it would be refused. */
   problems(): Problem[];
   /** Runs after the events are written. When it throws, the events are rolled back. */

@@ -9,7 +9,7 @@ export const PROBE_TIMEOUT_MS = 5000;
 /** How much of the answer is read before it is let go; none of it is shown. */
 const READ_BYTES = 64 * 1024;
 
-export type ProbeOutcome =
+type ProbeOutcome =
   /** It answered over HTTP, whatever the status: it is reachable. */
   | "answered"
   /** Its host name means nothing. */

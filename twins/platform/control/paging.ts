@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 export const MAX_LIMIT = 1000;
-export const DEFAULT_LIMIT = 100;
+const DEFAULT_LIMIT = 100;
 
 /** Digits alone: `Number` would take `1e2`, `0x10` and blanks as well. */
 export const wholeNumber = z

@@ -206,7 +206,7 @@ async function releaseAll(datasets: ReadonlyMap<string, Dataset>): Promise<void>
   for (const dataset of datasets.values()) await dataset.release();
 }
 
-export const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
+const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
 
 function refused({ status, code, message }: SandboxRefusal): VendorResponse {
   return errorResponse(status, code, message);

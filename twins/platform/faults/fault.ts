@@ -12,7 +12,7 @@ export interface FaultMatch {
 }
 
 /** What every fault may say. Either `operation` or `all` is there. */
-export interface FaultScope {
+interface FaultScope {
   /** Id of the one operation it is for. */
   operation?: string | undefined;
   /** It is for every operation it can be for. */
@@ -32,16 +32,16 @@ export interface FaultScope {
 }
 
 /** When a connection is reset: nothing was done yet, all was done and nothing sent, or half of the body was sent. */
-export type ResetMoment = "request" | "response" | "body";
+type ResetMoment = "request" | "response" | "body";
 
-export type RequestEffect =
+type RequestEffect =
   | { effect: "status"; status: number; retry_after?: number | undefined }
   | { effect: "reset"; at: ResetMoment }
   | { effect: "hang" }
   | { effect: "slow"; bytes_per_second?: number | undefined }
   | { effect: "truncate"; bytes?: number | undefined };
 
-export type SocketEffect =
+type SocketEffect =
   | { effect: "refuse_upgrade"; status: number; retry_after?: number | undefined }
   /** Without a code the connection ends without a close frame. */
   | { effect: "drop"; after_ms: number; code?: number | undefined }

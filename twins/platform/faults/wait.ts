@@ -6,7 +6,7 @@ import type { ArmedFault } from "./armed-fault.ts";
 export type Held = EventEmitter & { readonly destroyed: boolean };
 
 /** How many requests one fault holds up; one more is let go on. */
-export const MAX_WAITING = 1000;
+const MAX_WAITING = 1000;
 
 /** Waits, at most until the fault is removed. Answers whether the client is still there. */
 export function pause(ms: number, fault: ArmedFault, client: Held): Promise<boolean> {

@@ -8,7 +8,7 @@ import type { WebSocket } from "ws";
 import type { Spool } from "../world/spool.ts";
 
 /** The kind of API an operation belongs to; `GET /sim/operations?surface=` narrows by it. */
-export type Surface = "rest" | "graphql" | "mcp";
+type Surface = "rest" | "graphql" | "mcp";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -80,7 +80,7 @@ export interface ArrivedRequestRecord {
   secretBody?: boolean | undefined;
 }
 
-export interface AnswerRecord {
+interface AnswerRecord {
   /** `null`: the connection ended without an answer. */
   status: number | null;
   headers: Headers;

@@ -11,7 +11,7 @@ export type ResetOutcome =
   /** Nothing has changed: the twins that had been reset have their state back, except those of `lost`. */
   | { kind: "failed"; failures: TwinFailure[]; lost: TwinFailure[] };
 
-export interface TwinFailure {
+interface TwinFailure {
   twin: string;
   reason: string;
   /** Whether what holds its world did not answer, and may do so later. */

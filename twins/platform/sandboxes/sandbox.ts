@@ -102,7 +102,7 @@ export interface TwinOfSandbox {
 /** Unless SNAPSHOT_LIMIT_MB says otherwise. */
 export const DEFAULT_SNAPSHOT_BYTES = 4096 * 1024 ** 2;
 
-export interface SandboxService {
+interface SandboxService {
   type: TwinType;
   /** Already checked against the definition's `config`. */
   config: unknown;

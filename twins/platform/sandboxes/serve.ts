@@ -194,7 +194,7 @@ async function handle<Target>(
 }
 
 /** Why nothing is served, as it is to be worded. */
-export function refusalOf(
+function refusalOf(
   match: Exclude<RouteMatch<unknown>, { kind: "found" }>,
   method: string,
   path: string,

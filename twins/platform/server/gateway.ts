@@ -33,7 +33,7 @@ export interface GatewayOptions extends Pick<AccessPolicyOptions, "allowedHosts"
 }
 
 /** What a gateway leads to. */
-export interface Served {
+interface Served {
   sandboxes: Sandboxes;
   routes: OrganisationRoutes;
   environments: OrganisationRoutes;

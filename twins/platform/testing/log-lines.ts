@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { type Logger, pino } from "pino";
 import { Watched } from "./watched.ts";
 
-export interface LogLine {
+interface LogLine {
   level: number;
   msg: string;
   [member: string]: unknown;

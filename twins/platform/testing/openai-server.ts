@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import type { Endpoint } from "../openai/http.ts";
 
-export interface OpenAiRequest {
+interface OpenAiRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: Buffer;

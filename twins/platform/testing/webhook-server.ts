@@ -3,14 +3,14 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Watched } from "./watched.ts";
 
-export interface WebhookCall {
+interface WebhookCall {
   path: string;
   headers: IncomingHttpHeaders;
   body: ReturnType<typeof JSON.parse>;
   receivedAtMs: number;
 }
 
-export interface WebhookReply {
+interface WebhookReply {
   status?: number;
   headers?: Record<string, string>;
   /** Sent as it is when text, else as JSON. */

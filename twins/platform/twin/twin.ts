@@ -80,7 +80,7 @@ export interface RunningTwin {
 }
 
 /** Something that faults, the journal and `/sim/operations` name as they name an operation, but that no request is. */
-export interface ConnectionOperation {
+interface ConnectionOperation {
   id: string;
   /** What its records have as their method: `CONNECT`, `QUERY`. */
   method: string;

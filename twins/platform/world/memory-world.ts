@@ -35,7 +35,7 @@ import {
 import { planChanges, planInsert, planRemoval, referenceProblems } from "./write-plan.ts";
 
 /** A table as the twin itself uses it: typed, synchronous, by key. Rows it answers are frozen. */
-export interface TableHandle<TableRow, NewRow> {
+interface TableHandle<TableRow, NewRow> {
   readonly size: number;
   get(key: Key): Readonly<TableRow> | undefined;
   /** Rows whose columns equal `where`, oldest first; fast by key and by a column that refers to another table. */

@@ -5,8 +5,8 @@ import type { Spool } from "./spool.ts";
 import { type Row, type StateSource, type Tables, type TakeRows, type World, WorldRefusal } from "./world.ts";
 
 /** Rows are handed over together until they have so many bytes, or are so many. */
-export const TOGETHER_BYTES = 4 * 1024 * 1024;
-export const TOGETHER_ROWS = 1024;
+const TOGETHER_BYTES = 4 * 1024 * 1024;
+const TOGETHER_ROWS = 1024;
 
 /** Most text of tables that are held in memory, as all but events are. */
 const MAX_COLLECTED_BYTES = 512 * 1024 * 1024;

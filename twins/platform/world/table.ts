@@ -9,7 +9,7 @@ import type { Row, TableDescription } from "./world.ts";
 export type Key = string | number;
 
 /** How large a table may grow. What goes beyond is made room for by letting the oldest rows go. */
-export interface TableLimit<TableRow extends Row = Row> {
+interface TableLimit<TableRow extends Row = Row> {
   /** Default 100000. */
   rows?: number;
   /** Default 64 MiB, counted roughly. */

@@ -1,7 +1,7 @@
 /** Parameters of a statement as Postgres would write them; binary ones of other types in base64. */
 import type { FieldReader } from "./message-reader.ts";
 
-export type ShownParameter = string | null | { base64: string };
+type ShownParameter = string | null | { base64: string };
 
 /** Longest value shown whole, in bytes. */
 const VALUE_BYTES = 1024;

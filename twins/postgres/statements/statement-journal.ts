@@ -32,7 +32,7 @@ export interface Session {
   application: string;
 }
 
-export interface Outcome {
+interface Outcome {
   /** Command tags, such as `INSERT 0 1`; several where one message held several statements. */
   commands: string[];
   rows: number;

@@ -33,7 +33,7 @@ function hasSingleColumnKey({ primaryKey, uniques }: Table): boolean {
 }
 
 /** A column that identifies a row; the first column of a composite key. */
-export function keyColumn(table: Table): string {
+function keyColumn(table: Table): string {
   const [first] = table.primaryKey;
   return (
     first ??

@@ -7,7 +7,7 @@ import { isRefusal } from "./insert-rows.ts";
 import { sequenceTableName } from "./sequences.ts";
 
 /** Definitions create and drop sequences, not rows. */
-export const fixedSequences: Problem = {
+const fixedSequences: Problem = {
   table: sequenceTableName,
   rule: "its rows can be changed, not added or removed",
 };

@@ -24,7 +24,7 @@ export function artifactOf(source: ArtifactSource): Record<string, unknown> {
   };
 }
 
-export function vendorMessages({ startedAtMs, prompt, messages }: ArtifactSource): VendorMessage[] {
+function vendorMessages({ startedAtMs, prompt, messages }: ArtifactSource): VendorMessage[] {
   const system = prompt
     .filter((message) => message.role === "system")
     .map((message) => ({

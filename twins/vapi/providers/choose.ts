@@ -29,7 +29,7 @@ export interface CustomLlm {
 }
 
 /** The call for which a brain is created. */
-export interface BrainCall {
+interface BrainCall {
   log: Logger;
   /** Replaces the configured brain. */
   customLlm: CustomLlm | undefined;

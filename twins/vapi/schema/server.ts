@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { bounded, optional } from "./fields.ts";
 
-export const backoffPlanSchema = z.strictObject({
+const backoffPlanSchema = z.strictObject({
   type: z.enum(["fixed", "exponential"]).default("fixed"),
   maxRetries: bounded(0, 10).default(0),
   baseDelaySeconds: bounded(0, 10).default(1),

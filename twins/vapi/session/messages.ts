@@ -15,7 +15,7 @@ interface FunctionCall {
 }
 
 /** A message of the conversation in OpenAI's chat format. */
-export type ChatMessage =
+type ChatMessage =
   | { role: "system" | "user"; content: string }
   | {
       role: "assistant";

@@ -36,7 +36,7 @@ export function asksModel(job: Job): boolean {
   return job.type === "reply" && job.text === undefined;
 }
 
-export type LineSource = "first-message" | "force-say" | "end-call-message";
+type LineSource = "first-message" | "force-say" | "end-call-message";
 
 /** Close code of a call socket whose call has ended. */
 export const NORMAL_CLOSURE = 1000;

@@ -8,7 +8,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** Whether `words` contains the words of `phrase` in a row; false for a phrase without words. */
-export function containsPhrase(words: readonly string[], phrase: string): boolean {
+function containsPhrase(words: readonly string[], phrase: string): boolean {
   const wanted = wordsOf(phrase);
   if (wanted.length === 0) return false;
   for (let at = 0; at + wanted.length <= words.length; at++) {

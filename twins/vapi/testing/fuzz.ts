@@ -8,7 +8,7 @@ import { type ListedOperation, pathOf, requestsTo } from "@offhook/platform/test
 import { anyOf, hostileString, hostileValue, words } from "@offhook/platform/testing/fuzz/text";
 import fc from "fast-check";
 
-export const VAPI_KEY = "vapi-twin-key";
+const VAPI_KEY = "vapi-twin-key";
 const MOMENT = "2026-01-30T09:00:00.000Z";
 /** Id of an assistant and a call that exist from the start; the twin generates all other ids. */
 const KNOWN_ID = "00000000-0000-4000-8000-000000000000";

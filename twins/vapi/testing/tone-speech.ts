@@ -11,7 +11,7 @@ const AUDIBLE = 500;
 export const CHARACTER_MS = 50;
 export const VOICE_HZ = 300;
 
-export const PHRASES: Record<number, string> = {
+const PHRASES: Record<number, string> = {
   400: "Hello there.",
   500: "What is the status?",
   600: "The number is nineteen",

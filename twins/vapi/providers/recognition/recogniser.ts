@@ -33,7 +33,7 @@ export const MATCH_LIMITS = {
 } as const;
 
 /** The limits of a match with the beginning of a recording. */
-export const BEGINNING_LIMITS = { distance: 0.45, worstStretch: 0.8, runnerUpShare: 0.8 } as const;
+const BEGINNING_LIMITS = { distance: 0.45, worstStretch: 0.8, runnerUpShare: 0.8 } as const;
 
 /** Shorter beginnings (0.4 s) say nothing. */
 const MIN_FRAMES = 25;

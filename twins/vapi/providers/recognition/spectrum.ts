@@ -1,8 +1,8 @@
 /** Power spectra on the mel scale, which follows human hearing. */
 import { INTERNAL_RATE } from "../provider.ts";
 
-export const WINDOW_SAMPLES = 512;
-export const HOP_SAMPLES = 256;
+const WINDOW_SAMPLES = 512;
+const HOP_SAMPLES = 256;
 export const MEL_BANDS = 24;
 
 /** The telephone band, so that speech sampled at 8 kHz looks like any other. */

@@ -381,7 +381,7 @@ export async function hangUpAll(): Promise<void> {
   open.clear();
 }
 
-export function brainOf(reply: NonNullable<CallOptions["brain"]>): Brain {
+function brainOf(reply: NonNullable<CallOptions["brain"]>): Brain {
   return {
     async *reply(request, signal) {
       yield* reply(request, signal);

@@ -127,7 +127,7 @@ export class Drive {
   }
 }
 
-export function short(effect: TurnEffect): string {
+function short(effect: TurnEffect): string {
   switch (effect.type) {
     case "speech-update":
       return `${effect.role} ${effect.status} ${effect.turn}`;
