@@ -56,7 +56,7 @@ export const bitwiseFunctions = family("bitwise", [
   {
     name: "bit_not",
     syntax: "bit_not(number, [mask])",
-    summary: "The bits of the mask that the number does not have; of 53 bits when no mask is given.",
+    summary: "The bits of the mask that the number does not have; default mask: 53 bits.",
     minArgs: 1,
     maxArgs: 2,
     compile([value = nothing, mask], use) {
@@ -66,8 +66,8 @@ export const bitwiseFunctions = family("bitwise", [
   },
   ofShift(
     "bit_shift_left",
-    "The bits so many places to the left; those beyond 53 are lost.",
+    "The bits shifted to the left; those beyond 53 are lost.",
     (a, by) => sql`((${a} << ${by}) & CAST(${allBits} AS HUGEINT))`,
   ),
-  ofShift("bit_shift_right", "The bits so many places to the right.", (a, by) => sql`(${a} >> ${by})`),
+  ofShift("bit_shift_right", "The bits shifted to the right.", (a, by) => sql`(${a} >> ${by})`),
 ]);

@@ -17,7 +17,7 @@ const entries: readonly Entry[] = [
   {
     name: "case",
     syntax: "case(condition1, value1, condition2, value2, …)",
-    summary: "The value behind the first condition that is true; null when none is.",
+    summary: "The value of the first true condition; null if none is true.",
     minArgs: 2,
     maxArgs: undefined,
     compile: (args, use) => caseExpression(pairs(args, use), nothing, use),
@@ -51,7 +51,7 @@ const entries: readonly Entry[] = [
   {
     name: "false",
     syntax: "false()",
-    summary: "The truth value false.",
+    summary: "The boolean false.",
     minArgs: 0,
     maxArgs: 0,
     compile: () => constant(false),
@@ -77,7 +77,7 @@ const entries: readonly Entry[] = [
   {
     name: "like",
     syntax: "like(text, pattern)",
-    summary: "Whether a text has the form of a pattern with `%` and `_`.",
+    summary: "Whether a text matches a pattern with `%` and `_`.",
     minArgs: 2,
     maxArgs: 2,
     compile: ([value = nothing, pattern = nothing], { scope }) => like(value, pattern, scope),
@@ -98,7 +98,7 @@ const entries: readonly Entry[] = [
   {
     name: "nullif",
     syntax: "nullif(field1, field2)",
-    summary: "The first value, or null when both are equal.",
+    summary: "The first value, or null if both are equal.",
     minArgs: 2,
     maxArgs: 2,
     compile([first = nothing, second = nothing], { scope }) {
@@ -110,7 +110,7 @@ const entries: readonly Entry[] = [
   {
     name: "true",
     syntax: "true()",
-    summary: "The truth value true.",
+    summary: "The boolean true.",
     minArgs: 0,
     maxArgs: 0,
     compile: () => constant(true),
@@ -118,7 +118,7 @@ const entries: readonly Entry[] = [
   {
     name: "validate",
     syntax: "validate(condition1, value1, condition2, value2, …)",
-    summary: "The value behind the first condition that is false; null when all are true.",
+    summary: "The value of the first false condition; null if all are true.",
     minArgs: 2,
     maxArgs: undefined,
     compile(args, use) {

@@ -66,7 +66,7 @@ const entries: readonly Entry[] = [
   {
     name: "ipmask",
     syntax: "ipmask(mask, ip)",
-    summary: "The IPv4 address with a mask laid over it.",
+    summary: "The IPv4 address, masked.",
     minArgs: 2,
     maxArgs: 2,
     compile: ([mask = nothing, ip = nothing], use) =>
@@ -75,7 +75,7 @@ const entries: readonly Entry[] = [
   {
     name: "printf",
     syntax: "printf(format, value1, …)",
-    summary: "A text with values put into it: `%5.2f`.",
+    summary: "Values formatted as text: `%5.2f`.",
     minArgs: 1,
     maxArgs: undefined,
     takesNull: true,
@@ -85,7 +85,7 @@ const entries: readonly Entry[] = [
   {
     name: "tostring",
     syntax: 'tostring(value, ["hex" | "commas" | "duration" | "binary"])',
-    summary: "A value as text; a number also in hexadecimal digits, with commas, or as a duration.",
+    summary: "A value as text; a number also in hexadecimal or binary digits, with commas, or as a duration.",
     minArgs: 1,
     maxArgs: 2,
     takesNull: true,

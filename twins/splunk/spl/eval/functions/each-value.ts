@@ -15,7 +15,7 @@ export const mvfilter: FormFunction = {
   name: "mvfilter",
   family: "multivalue",
   syntax: "mvfilter(condition)",
-  summary: "The values for which a condition on one field is true.",
+  summary: "The values of a field for which a condition is true.",
   minArgs: 1,
   maxArgs: 1,
   async compile([condition], { scope, compile, fail }) {
@@ -38,7 +38,7 @@ export const mvmap: FormFunction = {
   name: "mvmap",
   family: "multivalue",
   syntax: "mvmap(mv, expression)",
-  summary: "What an expression makes of each value.",
+  summary: "The results of an expression for each value.",
   minArgs: 2,
   maxArgs: 2,
   async compile([subject, expression], { scope, compile, fail }) {

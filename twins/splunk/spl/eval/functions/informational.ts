@@ -11,25 +11,25 @@ const entries: readonly Entry[] = [
   {
     name: "isarray",
     syntax: "isarray(value)",
-    summary: "Whether it is an array of JSON.",
+    summary: "Whether it is a JSON array.",
     compile: ([value = nothing]) => isJson(value, "ARRAY"),
   },
   {
     name: "isbool",
     syntax: "isbool(value)",
-    summary: "Whether it is a truth value.",
+    summary: "Whether it is a boolean.",
     compile: ([value = nothing]) => constant(value.type === "boolean"),
   },
   {
     name: "isdouble",
     syntax: "isdouble(value)",
-    summary: "Whether it is a number that is not whole.",
+    summary: "Whether it is a number with a fraction.",
     compile: ([value = nothing]) => testNumber(value, (one) => sql`coalesce(${one} <> floor(${one}), FALSE)`),
   },
   {
     name: "isint",
     syntax: "isint(value)",
-    summary: "Whether it is a whole number.",
+    summary: "Whether it is an integer.",
     compile: ([value = nothing]) => testNumber(value, (one) => sql`coalesce(${one} = floor(${one}), FALSE)`),
   },
   {
@@ -60,7 +60,7 @@ const entries: readonly Entry[] = [
   {
     name: "isobject",
     syntax: "isobject(value)",
-    summary: "Whether it is an object of JSON.",
+    summary: "Whether it is a JSON object.",
     compile: ([value = nothing]) => isJson(value, "OBJECT"),
   },
   {
@@ -81,7 +81,7 @@ const entries: readonly Entry[] = [
   {
     name: "typeof",
     syntax: "typeof(value)",
-    summary: "`Number`, `String`, `Boolean`; `Invalid` when there is no value.",
+    summary: "`Number`, `String`, `Boolean`; `Invalid` without a value.",
     compile([value = nothing]) {
       if (value.isNull) return constant("Invalid");
       return text(

@@ -170,7 +170,7 @@ function writeFunction(name: string, summary: string, run: Caller): Entry {
 
 const entries: readonly Entry[] = [
   readFunction("json", "json(text)", "The text if it is JSON, else null.", 1, 1, jsonTextOf),
-  writeFunction("json_append", "The JSON with values added to lists, each as one item.", appendAt),
+  writeFunction("json_append", "The JSON with values appended to lists, each as one item.", appendAt),
   {
     name: "json_array",
     syntax: "json_array(value1, …)",
@@ -198,13 +198,13 @@ const entries: readonly Entry[] = [
   ),
   writeFunction(
     "json_extend",
-    "The JSON with values added to lists, the items of a list one by one.",
+    "The JSON with values appended to lists, the items of a list one by one.",
     extendAt,
   ),
   readFunction(
     "json_extract",
     "json_extract(json, [path1, …])",
-    "What stands at a path; at several paths, a list with an item for each.",
+    "The value at a path; for several paths, a list with an item for each.",
     1,
     undefined,
     extract,
@@ -212,7 +212,7 @@ const entries: readonly Entry[] = [
   readFunction(
     "json_extract_exact",
     "json_extract_exact(json, [key1, …])",
-    "The member of a name, whatever characters are in it.",
+    "The member with a name, which may contain any characters.",
     1,
     undefined,
     extractExact,
@@ -230,7 +230,7 @@ const entries: readonly Entry[] = [
   {
     name: "json_object",
     syntax: "json_object(key1, value1, …)",
-    summary: "A JSON object of these members.",
+    summary: "A JSON object with these members.",
     minArgs: 0,
     maxArgs: undefined,
     takesNull: true,
@@ -241,10 +241,10 @@ const entries: readonly Entry[] = [
       return { ...text(sql`'{' || ${joinWithCommas(pairs)} || '}'`), loose: true };
     },
   },
-  writeFunction("json_set", "The JSON with what stands at these paths replaced, or made.", setAt),
+  writeFunction("json_set", "The JSON with the values at these paths replaced or added.", setAt),
   writeFunction(
     "json_set_exact",
-    "The JSON object with these members, whatever characters are in their names.",
+    "The JSON object with these members set; names may contain any characters.",
     setExact,
   ),
   {

@@ -14,7 +14,7 @@ export const lookup: FormFunction = {
   name: "lookup",
   family: "comparison and conditional",
   syntax: "lookup(table, json_object(field1, value1, …), json_array(output1, …))",
-  summary: "The first row of a lookup table that has these values: its outputs as a JSON object.",
+  summary: "The outputs of the first matching row of a lookup table, as a JSON object.",
   minArgs: 3,
   maxArgs: 3,
   async compile([table, inputs, outputs], use) {

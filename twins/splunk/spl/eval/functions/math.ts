@@ -33,20 +33,20 @@ const entries: readonly Entry[] = [
       return { ...(await abs.compile(args, use)), precision: args[0]?.precision };
     },
   },
-  numberFunction("ceiling", "The next whole number above.", (x) => sql`ceil(${x})`, ["ceil"]),
+  numberFunction("ceiling", "The next integer above.", (x) => sql`ceil(${x})`, ["ceil"]),
   {
-    ...numberFunction("exact", "The number in all its digits.", (x) => x),
+    ...numberFunction("exact", "The number with all its digits.", (x) => x),
     compile: ([value = nothing], use) =>
       typeof value.constant === "number" ? constant(value.constant) : number(numberArgument(value, use)),
   },
   numberFunction("exp", "Euler's number to the power of a number.", (x) => sql`exp(${x})`),
-  numberFunction("floor", "The next whole number below.", (x) => sql`floor(${x})`),
+  numberFunction("floor", "The next integer below.", (x) => sql`floor(${x})`),
   numberFunction("ln", "The natural logarithm.", (x) => sql`CASE WHEN ${x} > 0 THEN ln(${x}) END`),
   numberFunction("sqrt", "The square root.", (x) => sql`CASE WHEN ${x} >= 0 THEN sqrt(${x}) END`),
   {
     name: "log",
     syntax: "log(number, [base])",
-    summary: "The logarithm to a base; to 10 when none is said.",
+    summary: "The logarithm to a base; default: 10.",
     minArgs: 1,
     maxArgs: 2,
     compile([value = nothing, base], use) {
@@ -73,7 +73,8 @@ const entries: readonly Entry[] = [
   {
     name: "pow",
     syntax: "pow(number, exponent)",
-    summary: "A number to the power of another, as exact as the less exact of them: `pow(2.5, 2)` is 6.3.",
+    summary:
+      "A number to the power of another, with the precision of the less precise one: `pow(2.5, 2)` is 6.3.",
     minArgs: 2,
     maxArgs: 2,
     compile([value = nothing, exponent = nothing], use) {
@@ -85,7 +86,7 @@ const entries: readonly Entry[] = [
     name: "round",
     syntax: "round(number, [digits])",
     summary:
-      "The nearest number with so many digits behind the point, 0 when it is not said; a half is rounded away from zero.",
+      "The nearest number with so many decimal places, by default 0; a half is rounded away from zero.",
     minArgs: 1,
     maxArgs: 2,
     compile([value = nothing, digits], use) {

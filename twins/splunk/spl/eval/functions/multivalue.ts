@@ -58,7 +58,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvappend",
     syntax: "mvappend(value1, …)",
-    summary: "All values one after the other; those that are missing are left out.",
+    summary: "All values in one multi-value; missing ones are left out.",
     minArgs: 1,
     maxArgs: undefined,
     takesNull: true,
@@ -70,7 +70,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvcount",
     syntax: "mvcount(mv)",
-    summary: "How many values there are; null when there is none.",
+    summary: "Number of values; null if there are none.",
     minArgs: 1,
     maxArgs: 1,
     compile([value = nothing]) {
@@ -81,7 +81,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvdedup",
     syntax: "mvdedup(mv)",
-    summary: "The values, each once, in the order of their first.",
+    summary: "The distinct values, in the order of their first occurrence.",
     minArgs: 1,
     maxArgs: 1,
     compile([value = nothing]) {
@@ -97,7 +97,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvfind",
     syntax: "mvfind(mv, regex)",
-    summary: "The position of the first value that a regular expression matches; null when none does.",
+    summary: "The position of the first value that a regular expression matches; null if none does.",
     minArgs: 2,
     maxArgs: 2,
     compile([value = nothing, regex = nothing], use) {
@@ -110,7 +110,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvindex",
     syntax: "mvindex(mv, start, [end])",
-    summary: "The value at a position, or those from one position to another.",
+    summary: "The value at a position, or the values from one position to another.",
     minArgs: 2,
     maxArgs: 3,
     compile([value = nothing, start = nothing, end], use) {
@@ -137,7 +137,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvjoin",
     syntax: "mvjoin(mv, delimiter)",
-    summary: "The values in one text, with a delimiter between them.",
+    summary: "The values as one text, separated by a delimiter.",
     minArgs: 2,
     maxArgs: 2,
     compile([value = nothing, delimiter = nothing], use) {
@@ -155,7 +155,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvrange",
     syntax: "mvrange(start, end, [step])",
-    summary: "The numbers from one up to another, which is left out; a step such as `7d` makes times.",
+    summary: "The numbers from one up to, and without, another; a step such as `7d` gives times.",
     minArgs: 2,
     maxArgs: 3,
     compile([start = nothing, end = nothing, step = constant(1)], use) {
@@ -172,7 +172,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvreverse",
     syntax: "mvreverse(mv)",
-    summary: "The values from the last to the first.",
+    summary: "The values in reverse order.",
     minArgs: 1,
     maxArgs: 1,
     compile: ([value = nothing]) =>
@@ -181,7 +181,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvsort",
     syntax: "mvsort(mv)",
-    summary: "The values in the order of their characters.",
+    summary: "The values in lexicographic order.",
     minArgs: 1,
     maxArgs: 1,
     compile([value = nothing]) {
@@ -192,8 +192,7 @@ const entries: readonly Entry[] = [
   {
     name: "mvzip",
     syntax: "mvzip(mv1, mv2, [delimiter])",
-    summary:
-      "The first value of both in one text, the second of both, and so on; with a comma when no delimiter is said.",
+    summary: "The values of both, joined in pairs; default delimiter: a comma.",
     minArgs: 2,
     maxArgs: 3,
     compile([first = nothing, second = nothing, delimiter = constant(",")], use) {
@@ -208,7 +207,7 @@ const entries: readonly Entry[] = [
   {
     name: "split",
     syntax: "split(text, delimiter)",
-    summary: "The pieces of a text between delimiters; its characters when the delimiter is empty.",
+    summary: "The pieces of a text between delimiters; its characters if the delimiter is empty.",
     minArgs: 2,
     maxArgs: 2,
     compile([value = nothing, delimiter = nothing], use) {
@@ -226,7 +225,7 @@ const jsonEntries: readonly Entry[] = [
   {
     name: "json_array_to_mv",
     syntax: "json_array_to_mv(json, [quotes])",
-    summary: "The items of a JSON list as values; texts with their quotes when that is said.",
+    summary: "The items of a JSON list as values; with `true`, texts keep their quotes.",
     minArgs: 1,
     maxArgs: 2,
     compile([json = nothing, quotes], use) {
@@ -237,7 +236,7 @@ const jsonEntries: readonly Entry[] = [
   {
     name: "mv_to_json_array",
     syntax: "mv_to_json_array(mv, [infer])",
-    summary: "The values as a JSON list of texts; what is JSON itself as it is when that is said.",
+    summary: "The values as a JSON list of texts; with `true`, values that are JSON are embedded as such.",
     minArgs: 1,
     maxArgs: 2,
     compile([value = nothing, infer], { fail }) {

@@ -13,7 +13,7 @@ export const sigfig: FormFunction = {
   family: "mathematical",
   syntax: "sigfig(number)",
   summary:
-    "The result of a product or quotient in as many significant digits as its least exact operand has; of a sum or difference in as many places.",
+    "A product or quotient rounded to the significant digits of its least precise operand; a sum or difference to its decimal places.",
   minArgs: 1,
   maxArgs: 1,
   async compile([expression], use) {

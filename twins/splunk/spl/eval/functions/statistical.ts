@@ -18,7 +18,7 @@ const entries: readonly Entry[] = [
   {
     name: "max",
     syntax: "max(value1, …)",
-    summary: "The greatest value; texts are greater than numbers.",
+    summary: "The largest value; texts are larger than numbers.",
     minArgs: 1,
     maxArgs: undefined,
     takesNull: true,
@@ -27,7 +27,7 @@ const entries: readonly Entry[] = [
   {
     name: "min",
     syntax: "min(value1, …)",
-    summary: "The least value; numbers are less than texts.",
+    summary: "The smallest value; numbers are smaller than texts.",
     minArgs: 1,
     maxArgs: undefined,
     takesNull: true,
@@ -36,7 +36,7 @@ const entries: readonly Entry[] = [
   {
     name: "random",
     syntax: "random()",
-    summary: "A whole number from 0 to 2147483647, another in every row.",
+    summary: "A random integer from 0 to 2147483647, different in every row.",
     minArgs: 0,
     maxArgs: 0,
     compile: () => number(raw("CAST(floor(random() * 2147483648) AS BIGINT)")),

@@ -38,7 +38,7 @@ function trimFunction(name: "trim" | "ltrim" | "rtrim", side: string): Entry {
   return {
     name,
     syntax: `${name}(text, [characters])`,
-    summary: `The text without these characters at ${side}; without blanks and tabs when none are said.`,
+    summary: `The text without these characters at ${side}; default: blanks and tabs.`,
     minArgs: 1,
     maxArgs: 2,
     compile([value = nothing, characters], use) {
@@ -52,7 +52,7 @@ const entries: readonly Entry[] = [
   {
     name: "len",
     syntax: "len(text)",
-    summary: "How many characters it has.",
+    summary: "Number of characters.",
     minArgs: 1,
     maxArgs: 1,
     compile: ([value = nothing], use) => number(sql`len(${textArgument(value, use)})`),
@@ -69,7 +69,7 @@ const entries: readonly Entry[] = [
   {
     name: "replace",
     syntax: "replace(text, regex, replacement)",
-    summary: "The text with every match replaced; `\\1` is what the first group has matched.",
+    summary: "The text with every match replaced; `\\1` stands for the first group.",
     minArgs: 3,
     maxArgs: 3,
     compile([value = nothing, regex = nothing, replacement = nothing], use) {
@@ -96,7 +96,7 @@ const entries: readonly Entry[] = [
   {
     name: "substr",
     syntax: "substr(text, start, [length])",
-    summary: "A part of the text: from a position, from 1 or, negative, from the end.",
+    summary: "A part of the text. Positions count from 1; negative ones from the end.",
     minArgs: 2,
     maxArgs: 3,
     compile([value = nothing, start = nothing, length], use) {
@@ -121,7 +121,7 @@ const entries: readonly Entry[] = [
   {
     name: "urldecode",
     syntax: "urldecode(text)",
-    summary: "The text with its `%2F` undone.",
+    summary: "The text with `%2F` and the like decoded.",
     minArgs: 1,
     maxArgs: 1,
     compile: ([value = nothing], use) => mapText(value, use, (one) => urldecode(one)),

@@ -43,7 +43,7 @@ export const timeFunctions = family("date and time", [
   {
     name: "now",
     syntax: "now()",
-    summary: "When the search was started, in seconds since the epoch.",
+    summary: "The start of the search, in seconds since the epoch.",
     minArgs: 0,
     maxArgs: 0,
     compile: (_, { scope }) => constant(Math.floor(scope.context.nowMs / 1000)),
@@ -87,7 +87,7 @@ export const timeFunctions = family("date and time", [
   {
     name: "strptime",
     syntax: "strptime(text, format)",
-    summary: "The time that a text means, by a format; null when the text has not that form.",
+    summary: "The time of a text, by a format; null if the text does not match.",
     minArgs: 2,
     maxArgs: 2,
     compile([given = nothing, format = nothing], use) {
@@ -100,7 +100,7 @@ export const timeFunctions = family("date and time", [
   {
     name: "time",
     syntax: "time()",
-    summary: "The time when the row is looked at: by the sandbox's clock, the start of the search.",
+    summary: "The current time: the start of the search, by the sandbox's clock.",
     minArgs: 0,
     maxArgs: 0,
     compile: (_, { scope }) => toMicroseconds(constant(scope.context.nowMs / 1000)),

@@ -66,7 +66,7 @@ export const typeEntries: readonly Entry[] = [
   {
     name: "toarray",
     syntax: "toarray(value)",
-    summary: "The JSON array of a multi-value, or that a text says.",
+    summary: "A multi-value as a JSON array, or the JSON array in a text.",
     minArgs: 1,
     maxArgs: 1,
     compile: ([value = nothing]) =>
@@ -77,7 +77,7 @@ export const typeEntries: readonly Entry[] = [
   {
     name: "tobool",
     syntax: "tobool(value)",
-    summary: "The truth value of `true`, `True`, `false` or `False`, or of a number: 0 is false.",
+    summary: "The boolean of `true`, `True`, `false` or `False`, or of a number: 0 is false.",
     minArgs: 1,
     maxArgs: 1,
     compile([value = nothing]) {
@@ -95,7 +95,7 @@ export const typeEntries: readonly Entry[] = [
   {
     name: "todouble",
     syntax: "todouble(value, [base])",
-    summary: "The number that a value is, or a text in a base from 2 to 36; a whole one is shown with `.0`.",
+    summary: "The number of a value, or of a text in a base from 2 to 36; integers are displayed with `.0`.",
     minArgs: 1,
     maxArgs: 2,
     compile([value = nothing, base], use) {
@@ -106,7 +106,7 @@ export const typeEntries: readonly Entry[] = [
   {
     name: "toint",
     syntax: "toint(value, [base])",
-    summary: "The whole number below a number, or below what a text says in a base from 2 to 36.",
+    summary: "A number, or a text in a base from 2 to 36, rounded down.",
     minArgs: 1,
     maxArgs: 2,
     compile: ([value = nothing, base], use) => number(sql`floor(${parseNumber(value, base, use)})`),
@@ -114,7 +114,7 @@ export const typeEntries: readonly Entry[] = [
   {
     name: "tomv",
     syntax: "tomv(value)",
-    summary: "The items of a JSON array as values, texts with their quotes; a multi-value stays as it is.",
+    summary: "The items of a JSON array as values, texts with their quotes; a multi-value stays unchanged.",
     minArgs: 1,
     maxArgs: 1,
     compile([value = nothing]) {
@@ -126,7 +126,7 @@ export const typeEntries: readonly Entry[] = [
   {
     name: "tonumber",
     syntax: "tonumber(text, [base])",
-    summary: "The number that a text means, in a base from 2 to 36; null when it means none.",
+    summary: "The number of a text, in a base from 2 to 36; null if it is none.",
     minArgs: 1,
     maxArgs: 2,
     compile([value = nothing, base], use) {
@@ -137,7 +137,7 @@ export const typeEntries: readonly Entry[] = [
   {
     name: "toobject",
     syntax: "toobject(value)",
-    summary: "The JSON object that a text says.",
+    summary: "The JSON object in a text.",
     minArgs: 1,
     maxArgs: 1,
     compile: ([value = nothing]) => convertText(value, (one) => toobject(one)),
