@@ -30,7 +30,7 @@ export const postgresManual: TwinManual = {
     },
     {
       id: "postgres.reset",
-      text: "A reset to the start or to a profile makes the database anew: connections end, and tables made since are gone.",
+      text: "A reset to the start or to a profile replaces the database: connections end, and tables created since are gone.",
     },
     {
       id: "postgres.statements",
@@ -42,7 +42,7 @@ export const postgresManual: TwinManual = {
     },
     {
       id: "postgres.definitions",
-      text: "What the code under test has defined, changed or dropped since the start is shown as the table pg_definitions; a snapshot has it, and a reset with that snapshot brings it back, in a database made anew when it is otherwise now. Policies, rules, grants, extensions and aggregates are not part of it.",
+      text: "What the code under test has defined, changed or dropped since the start is shown as the table pg_definitions; a snapshot includes it, and a reset with that snapshot restores it, in a new database if the present definitions differ. Policies, rules, grants, extensions and aggregates are not part of it.",
     },
     {
       id: "postgres.clock",

@@ -15,7 +15,7 @@ export const definitionTableName = "pg_definitions";
 export const definitionTable: TableDescription = {
   name: definitionTableName,
   description:
-    "What the database defines otherwise than at its start: objects made, changed or dropped since. A reset takes its rows from a snapshot; they cannot be written one by one.",
+    "The differences of definition from the start: objects created, changed or dropped since. A reset takes its rows from a snapshot; they cannot be written one by one.",
   key: "object",
   columns: [
     { name: "object", type: "text", required: true, description: "What it is, and its name." },

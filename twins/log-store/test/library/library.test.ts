@@ -49,7 +49,7 @@ test("a file that has not changed is read once, in this process and the next", a
   expect(await keptFiles()).toHaveLength(1);
 });
 
-test("how far a file is read is told every two seconds, and when all of it is read", async () => {
+test("progress is reported every two seconds, and at the end", async () => {
   await writeFile(file, `a,b\n${"1,2\n".repeat(100_000)}`);
   let seconds = 0;
   const clock = vi.spyOn(performance, "now").mockImplementation(() => 1_000 * seconds++);
@@ -84,7 +84,7 @@ test("two that make the same at once both have it, and nothing lies about", asyn
   expect(await readdir(path.join(folder, "work"))).toEqual([]);
 });
 
-test("a dataset in use stays when the library lets go of it, and goes when it is released", async () => {
+test("a dataset in use survives eviction, and is removed when released", async () => {
   const dataset = await (await open()).fromFile(file);
   await evictDatasets(folder, 0);
   expect(await keptFiles()).toEqual([]);
@@ -93,7 +93,7 @@ test("a dataset in use stays when the library lets go of it, and goes when it is
   expect(existsSync(dataset.file)).toBe(false);
 });
 
-test("a dataset whose file or description is lost is made again", async () => {
+test("a dataset whose file or description is lost is rebuilt", async () => {
   const library = await open();
   await library.fromFile(file);
   for (const ending of [".duckdb", ".json"]) {
@@ -104,7 +104,7 @@ test("a dataset whose file or description is lost is made again", async () => {
   }
 });
 
-test("the room is bounded: what was used longest ago goes first", async () => {
+test("space is bounded: the least recently used datasets go first", async () => {
   const room = path.join(root, "room");
   await mkdir(room);
   for (const [name, usedAt] of [
@@ -120,7 +120,7 @@ test("the room is bounded: what was used longest ago goes first", async () => {
   expect((await readdir(room)).sort()).toEqual(["middle.duckdb", "middle.json", "new.duckdb", "new.json"]);
 });
 
-test("what a process left behind that was killed is removed, what one that runs is making is not", async () => {
+test("leftovers of a killed process are removed, work of a running one is not", async () => {
   const work = path.join(root, "work");
   await mkdir(path.join(work, "999999999-dead"), { recursive: true });
   await mkdir(path.join(work, `${process.pid}-alive`));
@@ -128,7 +128,7 @@ test("what a process left behind that was killed is removed, what one that runs 
   expect(await readdir(work)).toEqual([`${process.pid}-alive`]);
 });
 
-test("what is uploaded is kept for as long as it is used", async () => {
+test("an upload stays as long as it is used", async () => {
   const library = await open();
   const bytes = async function* () {
     yield Buffer.from("a,b\n1,2\n");

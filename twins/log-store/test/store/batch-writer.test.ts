@@ -34,7 +34,7 @@ function batchWriter(count: number): {
   return { writer: made, groups };
 }
 
-test("what waits is written together, and everybody has the outcomes of their own once it can be found", async () => {
+test("waiting requests are written together, and each caller gets its own outcomes once they are searchable", async () => {
   const { writer: made, groups } = batchWriter(100);
   const answers = await Promise.all(
     ["a", "b", "c", "d"].map(async (prefix, number) => {
@@ -48,13 +48,13 @@ test("what waits is written together, and everybody has the outcomes of their ow
   expect(groups).toEqual([10]);
 });
 
-test("no more than the limit is written together, and what one asks for is never cut", async () => {
+test("a group stays within the limit, and one caller's requests are never split", async () => {
   const { writer: made, groups } = batchWriter(3);
   await Promise.all([5, 1, 2, 1].map((count, number) => made.write(store, writes(count, `${number}-`))));
   expect(groups).toEqual([5, 3, 1]);
 });
 
-test("whoever was written together with what failed is told so; the next are not touched by it", async () => {
+test("a failed group fails for all its callers, and not for the next group", async () => {
   const { writer: made } = batchWriter(2);
   const settled = await Promise.allSettled(
     ["broken", "with-it", "later"].map((prefix) => made.write(store, writes(1, prefix))),

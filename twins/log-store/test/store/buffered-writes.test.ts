@@ -57,7 +57,7 @@ test("a statement that comes again is planned for the data there are by then: ov
   ]);
 });
 
-test("rows have the order and the numbers of their writes, whatever they were stored together with", async () => {
+test("rows keep the order and numbers of their writes, however they are grouped", async () => {
   const written = [];
   for (let batch = 0; batch < 30; batch++) {
     written.push(...(await store.write(events(300, { batch }))));
@@ -69,7 +69,7 @@ test("rows have the order and the numbers of their writes, whatever they were st
   );
 });
 
-test("what waits fits the fields that writes after it add or make lists", async () => {
+test("buffered rows fit fields that later writes add or turn into lists", async () => {
   await store.write([{ index: "main", source: '{"a":"x","n":1}' }]);
   await store.write([{ index: "main", source: '{"b":"y","n":2}' }]);
   await store.write([{ index: "main", source: '{"a":["z","w"],"n":3}' }]);
@@ -93,7 +93,7 @@ test("a write that does not fit is refused alone", async () => {
   ]);
 });
 
-test("what waits is replaced and removed like what is stored, and is gone after a reset", async () => {
+test("buffered rows are replaced and removed like stored ones, and gone after a reset", async () => {
   await store.write(["a", "b", "c"].map((id) => ({ index: "main", id, source: `{"v":"${id}"}` })));
   const [again] = await store.write([{ index: "main", id: "a", source: '{"v":"new"}' }]);
   expect(again).toMatchObject({ version: 2, result: "updated" });
@@ -111,7 +111,7 @@ test("what waits is replaced and removed like what is stored, and is gone after 
   expect(first).toMatchObject({ version: 1, seqNo: 0, result: "created" });
 });
 
-test("a query that is to end while it waits for what was written, ends", async () => {
+test("a query that is cancelled while it waits for buffered rows ends", async () => {
   await store.write(events(10, { batch: 0 }));
   await expect(store.query(raw("SELECT 1"), { signal: AbortSignal.abort() })).rejects.toThrow("cancelled");
   expect(await only(raw("SELECT count(*) FROM documents"))).toEqual([[10]]);

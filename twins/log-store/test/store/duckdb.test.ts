@@ -2,7 +2,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
 import { rowsOf } from "../../store/duckdb.ts";
 
-test("many rows are read in slices, so that others have their turn in between", async () => {
+test("many rows are read in slices that yield to the event loop", async () => {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
   try {

@@ -79,7 +79,7 @@ describe.each(["fields", "raw"] as const)("a store found by %s that reaches its 
     expect(await idsOf(store)).toEqual(["d7"]);
   });
 
-  test("keeps what it has when a whole state does not fit", async () => {
+  test("keeps its content when a whole state does not fit", async () => {
     await store.write(documents(0, 3));
     const content = { fields: [], timeField: undefined, documents: inParts(10, 2000) };
     await expect(store.load(content)).rejects.toThrow(StoreFull);

@@ -65,14 +65,14 @@ describe("a query that needs more memory than there is", () => {
   const wide = raw(`SELECT count(*) FROM (SELECT x
     FROM (SELECT md5(CAST(i AS VARCHAR)) || repeat('x', 300) AS x FROM range(400000) t(i)) ORDER BY x OFFSET 1)`);
 
-  test("fails, and the store goes on", async () => {
+  test("fails, and the store keeps working", async () => {
     const store = await openLogStore({ folder: join(folder, "small"), memoryBytes: 64_000_000 });
     stores.push(store);
     await expect(store.query(wide)).rejects.toThrow(OutOfMemory);
     expect(await idsOf(store)).toEqual([]);
   });
 
-  test("hurts no statement beside it, reading or writing: what fits alone is answered", async () => {
+  test("harms no concurrent read or write: statements that fit alone succeed", async () => {
     const store = await openLogStore({ folder: join(folder, "beside"), memoryBytes: 64_000_000 });
     stores.push(store);
     // Two at once take more than there is; one alone does not.
@@ -107,7 +107,7 @@ describe("a query that needs more memory than there is", () => {
 });
 
 describe("a baseline", () => {
-  test("goes on where it ended in a copy, and is itself never changed", async () => {
+  test("continues in a copy, and is itself never changed", async () => {
     const before = await readFile(baseline);
     const store = await open(baseline);
     expect(
@@ -173,7 +173,7 @@ describe("a baseline", () => {
   });
 });
 
-describe("rows that are held", () => {
+describe("result cursors", () => {
   const backwards = raw("SELECT _id, _row FROM documents ORDER BY _row DESC");
   const read = async (held: ResultCursor) =>
     (await held.query(sql`SELECT _id, rowid FROM ${held.from} WHERE rowid >= ${1n} ORDER BY rowid`)).rows;
@@ -199,7 +199,7 @@ describe("rows that are held", () => {
     await store.close();
   });
 
-  test("keep nobody from beginning anew, and are gone then", async () => {
+  test("do not delay a reset, and end with it", async () => {
     const store = await open(baseline);
     const held = [await store.openCursor(backwards)];
     await store.write([{ index: "logs", id: "x", source: "{}" }]);
@@ -235,7 +235,7 @@ describe("rows that are held", () => {
   });
 });
 
-test("a store that is closed leaves no file, and ends what runs", async () => {
+test("closing a store ends running work, and leaves no file", async () => {
   const store = await open(baseline);
   const slow = store.query(slowQuery);
   const failed = expect(slow).rejects.toThrow(QueryInterrupted);
@@ -340,7 +340,7 @@ describe("the gate", () => {
     return { promise, release };
   };
 
-  test("lets two work at once, and owners take turns", async () => {
+  test("runs two at once, and owners take turns", async () => {
     const gate = new QueryGate(2, 10);
     const [a, b] = [{}, {}];
     const order: string[] = [];
@@ -361,7 +361,7 @@ describe("the gate", () => {
     expect(order).toEqual(["a1", "a2", "a3", "b1", "a4", "b2"]);
   });
 
-  test("a full queue is an error of its own, and who gives up leaves it", async () => {
+  test("a full queue is an error of its own, and an aborted wait leaves the queue", async () => {
     const gate = new QueryGate(1, 1);
     const owner = {};
     const first = held();

@@ -17,26 +17,26 @@ function mutex(patienceMs?: number) {
   };
 }
 
-test("what somebody waits for goes before what nobody waits for, and each in its order", async () => {
+test("foreground work goes before background work, each in its order", async () => {
   const { begun, asked, spare } = mutex(60_000);
   await Promise.all([asked("first"), spare("tidy"), spare("tidy more"), asked("second"), asked("third")]);
   expect(begun).toEqual(["first", "second", "third", "tidy", "tidy more"]);
 });
 
-test("what is asked for as soon as the work before has ended goes before what nobody waits for", async () => {
+test("foreground work requested when the previous has just ended goes before background work", async () => {
   const { begun, asked, spare } = mutex(60_000);
   const second = asked("first").then(() => asked("second"));
   await Promise.all([second, spare("tidy")]);
   expect(begun).toEqual(["first", "second", "tidy"]);
 });
 
-test("what nobody waits for is not put off for ever", async () => {
+test("background work is not put off forever", async () => {
   const { begun, asked, spare } = mutex(0);
   await Promise.all([asked("first"), spare("tidy"), asked("second")]);
   expect(begun).toEqual(["first", "tidy", "second"]);
 });
 
-test("work that fails is told to who asked for it, and the next has its turn", async () => {
+test("a failure is thrown to the caller, and the next work runs", async () => {
   const { begun, spare } = mutex();
   const lock = new PriorityMutex();
   const failing = lock.run(() => Promise.reject(new Error("the disk is full")));

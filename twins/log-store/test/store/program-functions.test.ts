@@ -32,7 +32,7 @@ test("a function of the program works on columns, bound values, and the values o
   expect(rows).toEqual([["€cbä", ["ba", null, ""]]]);
 });
 
-test("what a function of the program throws is what the statement fails with, and TRY makes it NULL", async () => {
+test("an error of a program function fails the statement, and TRY makes it NULL", async () => {
   const store = await openStore();
   await expect(store.query(sql`SELECT ${failing(sql`'x'`)}`)).rejects.toThrow("this cannot be done");
   expect((await store.query(sql`SELECT TRY(${failing(sql`'x'`)})`)).rows).toEqual([[null]]);
@@ -44,7 +44,7 @@ test("a statement that calls the program is ended by its deadline like any other
   await expect(store.query(endless, { deadlineMs: 100 })).rejects.toThrow(QueryInterrupted);
 });
 
-test("a deadline is kept between two chunks, although several threads hand over one right after the other", async () => {
+test("a deadline is checked between chunks, although several threads pass them back to back", async () => {
   const store = await openStore();
   let chunks = 0;
   const slow = defineProgramFunction("test.slow", ([texts = []]) => {

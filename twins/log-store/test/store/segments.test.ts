@@ -67,7 +67,7 @@ test("an event has the segments of its text and of all its JSON, however its tex
   for (const [term, rows] of Object.entries(terms)) expect(await rowsWith(term), term).toEqual(rows);
 });
 
-test("what is written waits for its segments, and gets them with many others", async () => {
+test("written events wait for their segments, and are segmented many at a time", async () => {
   store = await openLogStore({ textIndex: "raw" });
   const batches = 9;
   for (let batch = 0; batch < batches; batch++) {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { OutOfMemory } from "../../store/log-store.ts";
 import { SharedMemory } from "../../store/shared-memory.ts";
 
-test("whatever is asked at once, what fits is answered, nothing else, and what is aborted lets the others go on", async () => {
+test("of concurrent work, all that fits succeeds, the rest fails, and aborted work blocks no other", async () => {
   const statement = fc.record({ bytes: fc.integer({ min: 1, max: 14 }), aborts: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), fc.array(statement, { maxLength: 8 }), async (scheduler, statements) => {
@@ -36,7 +36,7 @@ test("whatever is asked at once, what fits is answered, nothing else, and what i
   );
 });
 
-test("what fails of something else is not done again", async () => {
+test("another error than out of memory is not retried", async () => {
   const memory = new SharedMemory(10);
   let times = 0;
   const failing = async () => {

@@ -84,7 +84,7 @@ test("those that were not read for longest make room for others", async () => {
   expect(await tables()).toHaveLength(64);
 });
 
-test("rows that cannot be kept fail their statement alone", async () => {
+test("a cached table that cannot be created fails its statement alone", async () => {
   const wrong = new CachedTable("wrong", [columns[0], columns[0]], [["a", "b"]]);
   await expect(store.query(sql`SELECT * FROM ${cachedTable(wrong)}`)).rejects.toThrow();
   const right = rowsOf("right", 1);

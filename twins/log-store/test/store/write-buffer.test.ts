@@ -60,7 +60,7 @@ test("a reader waits for all that was written before it, and for nothing when al
   await buffer.flush();
 });
 
-test("what nobody reads is stored after a moment, and when there is enough of it at once", async () => {
+test("without a read, rows are stored after a moment, or at once when there are enough", async () => {
   const { buffer, stored, begins, done } = slowDatabase();
   const first = begins();
   buffer.add([1]);
@@ -101,7 +101,7 @@ test("writers wait while too much waits, and go on as soon as it is being stored
   expect(most).toBeLessThan(18_000);
 });
 
-test("rows that could not be stored stay in their order: who reads or needs room is told, and tries again", async () => {
+test("rows that could not be stored stay in order: the next read or waiting writer gets the error and retries", async () => {
   const { buffer, stored, begins, done, fails } = slowDatabase();
   const refused = (work: Promise<void>) => expect(work).rejects.toThrow("the disk is full");
   const first = begins();
@@ -124,7 +124,7 @@ test("rows that could not be stored stay in their order: who reads or needs room
   expect(stored).toEqual([numbers(20_001)]);
 });
 
-test("when it is closed, what is being stored is waited for and the rest is gone", async () => {
+test("closing waits for rows that are being stored, and drops the rest", async () => {
   const { buffer, stored, begins, done } = slowDatabase();
   const first = begins();
   buffer.add([1]);

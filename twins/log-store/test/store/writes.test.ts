@@ -52,7 +52,7 @@ describe("a new field has the type of its first value", () => {
   });
 });
 
-describe("a value is made what its field is, or its document is refused", () => {
+describe("a value is coerced to its field, or its document is refused", () => {
   test.each<[string, string, unknown]>([
     ["1", '"5"', 5],
     ["1", "2.9", 2],
@@ -114,7 +114,7 @@ describe("a value is made what its field is, or its document is refused", () => 
     expect(store.fields.size).toBe(0);
   });
 
-  test("what does not fit is named with its type, its value and its place", async () => {
+  test("a misfit names its type, value and place", async () => {
     await write('{"price": 1}');
     expect(await write('{"price": "cheap"}', "x")).toEqual({
       outcome: "unfit",
@@ -208,7 +208,7 @@ test("ids that the store makes are 20 characters, the same for the same numbers,
   );
 });
 
-describe("whatever is written, replaced and removed", () => {
+describe("after any writes, replacements and removals", () => {
   const text = fc.constantFrom("one two", "two two three", "", "Two-Three", "naïve 日本", "one");
   const value = fc.oneof(text, fc.array(text, { maxLength: 3 }));
   const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
@@ -299,7 +299,7 @@ test("postings that are sorted and merged while more are written stay the same",
   expect(rows).toEqual([[tokens, written - 500, tokens, tokens]]);
 });
 
-test("statistics stay right when what many writes have added is summed up", async () => {
+test("statistics stay correct when the counts of many writes are compacted", async () => {
   const names = Array.from({ length: 100 }, (_, number) => `f${number}`);
   const source = JSON.stringify(Object.fromEntries(names.map((name) => [name, "two words"])));
   for (let written = 0; written < 22; written++) {
@@ -344,7 +344,7 @@ test("numbers and truth values mean the same written out as bound: their types, 
   expect(rows).toEqual([bound.slice(0, -1)]);
 });
 
-test("a statement of numbers that comes again sees what was written, and one that joins rows as well", async () => {
+test("a repeated statement with numbers alone sees new writes, also if it joins rows", async () => {
   const below = (row: bigint) => sql`SELECT count(*) FROM documents WHERE _row < ${row}`;
   const joinedRows = sql`SELECT count(*) FROM documents AS a ASOF JOIN documents AS b ON a._index = b._index AND a._row >= b._row`;
   for (const count of [1, 2, 3]) {

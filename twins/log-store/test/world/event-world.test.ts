@@ -37,7 +37,7 @@ describe("events as rows", () => {
     ]);
   });
 
-  test("have the version of the store, whoever wrote to it", async () => {
+  test("has the version of the store, for writes of any origin", async () => {
     expect(world.stateVersion).toBe(0);
     await store.exclusively((writer) => writer.write([{ index: "logs", source: '{"a":1}' }]));
     expect(world.stateVersion).toBe(store.stateVersion);
@@ -114,7 +114,7 @@ describe("events as rows", () => {
     expect(world.stateVersion).toBe(stateVersion);
   });
 
-  test("a change through the store is announced to who watches the world", async () => {
+  test("a change through the store is announced to watchers of the world", async () => {
     const seen: WorldChange[] = [];
     const stop = world.watch((change) => seen.push(change));
     await world.insert({ events: [{ _id: "a", n: 1 }] });
@@ -179,7 +179,7 @@ describe("a dump", () => {
     );
   });
 
-  test("of which a row is wrong is refused whole", async () => {
+  test("with an invalid row is refused as a whole", async () => {
     await world.insert({ events: [{ _id: "a", count: 1 }] });
     const dump = await world.dump();
     const bad = { ...dump, events: [...(dump.events ?? []), { _id: "b", count: "x" }, { _id: "a" }] };

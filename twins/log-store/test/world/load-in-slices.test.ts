@@ -9,7 +9,7 @@ const EVENTS = 10_000;
 /** Of all the processor's time that the load takes. */
 const LONGEST_HOLD = 0.15;
 
-test("many events are loaded in slices, between which the event loop has its turn", async () => {
+test("many events are loaded in slices that yield to the event loop", async () => {
   const store = await openLogStore();
   const world = new EventWorld({ store: async () => store, opened: () => store, index: "logs" });
   const events = [...logEvents(EVENTS)].map((text, number) => ({ _id: `e${number}`, ...JSON.parse(text) }));
