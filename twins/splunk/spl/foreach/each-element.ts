@@ -33,8 +33,8 @@ export async function eachElement(
   const column = columnOf(input, name);
   if (column === undefined) return input;
   let rows = extend(input, new Map([[listField, elementsOf(fieldValue(column), mode)]]));
-  const most = await countElements(rows, context);
-  for (let element = 0; element < most; element++) {
+  const total = await countElements(rows, context);
+  for (let element = 0; element < total; element++) {
     const list = fieldOf(rows, listField);
     const item = { ...list, multi: false, sql: sql`${list.sql}[CAST(${element + 1} AS BIGINT)]` };
     const assignments = assignmentsOf(template, marks, element, context);
@@ -44,7 +44,7 @@ export async function eachElement(
       assignments.map((one) => onlyIfPresent(one, element)),
       context,
     );
-    const isLast = element + 1 === most;
+    const isLast = element + 1 === total;
     if (!isLast && element % ELEMENTS_PER_STATEMENT === ELEMENTS_PER_STATEMENT - 1)
       rows = await materialize(rows, context, `${ELEMENTS_PER_STATEMENT} elements of foreach`);
   }
@@ -89,15 +89,15 @@ async function countElements(rows: Relation, context: SearchContext): Promise<nu
   const select = sql`SELECT CAST(max(len(${list})) AS DOUBLE) AS longest FROM (${rows.select}) AS r`;
   const column = { name: "longest", column: "longest", type: "number", multi: false } as const;
   const result = await context.run({ select, columns: [column], order: [], kind: "report" }, 1);
-  const most = Number(result.rows[0]?.[0] ?? 0);
-  if (most > MAX_ELEMENTS) {
+  const total = Number(result.rows[0]?.[0] ?? 0);
+  if (total > MAX_ELEMENTS) {
     throw commandError(
       "foreach",
-      `There are ${most} elements to go through, and ${MAX_ELEMENTS} are possible.`,
+      `There are ${total} elements to go through, and ${MAX_ELEMENTS} are possible.`,
       "run",
     );
   }
-  return most;
+  return total;
 }
 
 /** The template for one element. Its marks, quoted or not, become a field. */
