@@ -193,14 +193,14 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
     ...(settings.SANDBOX_API_KEY === undefined ? {} : { apiKey: settings.SANDBOX_API_KEY }),
     givenVariables: settings.SANDBOX_VARIABLES.split(",").map((name) => name.trim()),
     keys: readKeyVariable(settings.SANDBOX_API_KEYS),
-    ...(settings.SANDBOX_LIMIT === undefined ? {} : { mostSandboxes: settings.SANDBOX_LIMIT }),
+    ...(settings.SANDBOX_LIMIT === undefined ? {} : { maxSandboxes: settings.SANDBOX_LIMIT }),
     datasetFolder: DATASET_FOLDER,
     ...(settings.DATASET_LIMIT_MB === undefined
       ? {}
-      : { mostDatasetBytes: settings.DATASET_LIMIT_MB * 1024 ** 2 }),
+      : { maxDatasetBytes: settings.DATASET_LIMIT_MB * 1024 ** 2 }),
     ...(settings.SNAPSHOT_LIMIT_MB === undefined
       ? {}
-      : { mostSnapshotBytes: settings.SNAPSHOT_LIMIT_MB * 1024 ** 2 }),
+      : { maxSnapshotBytes: settings.SNAPSHOT_LIMIT_MB * 1024 ** 2 }),
     ...(settings.STORE_LIMIT_MB === undefined
       ? {}
       : { storeLimitBytes: settings.STORE_LIMIT_MB * 1024 ** 2 }),

@@ -51,8 +51,8 @@ export class TextPieces {
   }
 
   #checkSize(bytes: number): void {
-    const { mostBytes } = this.#source;
-    if (mostBytes !== undefined && bytes > mostBytes) throw new DatasetTooLarge(mostBytes);
+    const { maxBytes } = this.#source;
+    if (maxBytes !== undefined && bytes > maxBytes) throw new DatasetTooLarge(maxBytes);
   }
 
   async *#countBytes(): AsyncGenerator<Buffer> {

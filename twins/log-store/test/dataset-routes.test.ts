@@ -242,7 +242,7 @@ describe("nothing is stored of a file", () => {
 });
 
 test("a file that is too large is refused, as it is sent and decompressed", async () => {
-  await start(undefined, { mostDatasetBytes: 10_000 });
+  await start(undefined, { maxDatasetBytes: 10_000 });
   const line = "something\n";
   const large = `a\n${line.repeat(2000)}`;
   expect((await upload(large)).status).toBe(413);

@@ -13,7 +13,7 @@ import type { Libraries } from "./libraries.ts";
 export const FIRST_ENVIRONMENT = "dev";
 
 /** Most datasets of an organisation at a time. */
-const MOST_DATASETS = 64;
+const MAX_DATASETS = 64;
 
 /** Which dataset: there is one of a service in an environment. */
 export interface DatasetPlace {
@@ -102,8 +102,8 @@ export class Environments {
     }
     const slots = this.#slotsOf(place.organisation);
     const taken = [...slots.values()].filter(({ state }) => state !== "absent").length;
-    if (before.state === "absent" && taken >= MOST_DATASETS) {
-      throw new DatasetConflict(`an organisation has at most ${MOST_DATASETS} datasets; delete one first`);
+    if (before.state === "absent" && taken >= MAX_DATASETS) {
+      throw new DatasetConflict(`an organisation has at most ${MAX_DATASETS} datasets; delete one first`);
     }
     const replaced = before.state === "present" ? before.dataset : undefined;
     slots.set(keyOf(place), { state: "changing", dataset: replaced });

@@ -20,7 +20,7 @@ import { isForm, readFormFile } from "./form-file.ts";
 export interface UploadTarget extends EnvironmentsTarget {
   journal: Journal;
   /** Largest file, as it is sent and decompressed. */
-  mostBytes: number;
+  maxBytes: number;
 }
 
 const uploadQuery = z.strictObject({
@@ -80,13 +80,13 @@ async function upload(
     const message = "the query is not what this route takes";
     return { kind: "answer", response: errorResponse(422, "invalid", message, problems) };
   }
-  const refusal = refusalOfHeaders(req, target.mostBytes);
+  const refusal = refusalOfHeaders(req, target.maxBytes);
   if (refusal) return { kind: "answer", response: refusal };
   const left = new AbortController();
   whenClientLeaves(res, () => left.abort());
   const source = {
     bytes: req.iterator({ destroyOnReturn: false }),
-    mostBytes: target.mostBytes,
+    maxBytes: target.maxBytes,
     fileName: given.data.file_name,
     format: given.data.format,
     contentType: req.headers["content-type"],
@@ -109,7 +109,7 @@ async function upload(
   }
 }
 
-function refusalOfHeaders({ headers }: IncomingMessage, mostBytes: number): VendorResponse | undefined {
+function refusalOfHeaders({ headers }: IncomingMessage, maxBytes: number): VendorResponse | undefined {
   const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (!["identity", "gzip", "x-gzip"].includes(coding)) {
     return errorResponse(422, "invalid", `content-encoding ${coding} is not understood; use gzip`);
@@ -117,7 +117,7 @@ function refusalOfHeaders({ headers }: IncomingMessage, mostBytes: number): Vend
   if (coding !== "identity" && isForm(headers["content-type"])) {
     return errorResponse(422, "invalid", "a form is sent as it is; only the file in it may be compressed");
   }
-  return Number(headers["content-length"] ?? 0) > mostBytes ? tooLarge(mostBytes) : undefined;
+  return Number(headers["content-length"] ?? 0) > maxBytes ? tooLarge(maxBytes) : undefined;
 }
 
 function responseOf(error: unknown): VendorResponse | undefined {

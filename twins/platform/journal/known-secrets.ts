@@ -6,10 +6,10 @@
 import { createHash } from "node:crypto";
 
 /** Shorter values are likely to be words, and masking words would make the journal useless. */
-const SHORTEST_LEARNED = 12;
-const LONGEST_LEARNED = 4096;
+const MIN_LEARNED_LENGTH = 12;
+const MAX_LEARNED_LENGTH = 4096;
 /** Every one of them is looked for in every request. */
-const MOST_LEARNED = 8;
+const MAX_LEARNED = 8;
 
 /** A control plane's key as this program makes it: known by its shape before it is ever used. */
 const MADE_KEY = /sandbox_[A-Za-z0-9_-]{32}/g;
@@ -105,18 +105,18 @@ export class KnownSecrets {
   /** Remembers the credential of a header such as `Bearer <credential>`; those longest unused make room. */
   learn(header: string): void {
     const value = header.slice(header.lastIndexOf(" ") + 1);
-    if (value.length < SHORTEST_LEARNED || value.length > LONGEST_LEARNED) return;
+    if (value.length < MIN_LEARNED_LENGTH || value.length > MAX_LEARNED_LENGTH) return;
     if (this.#declared.has(value)) return;
     const known = this.#learned.get(value);
     if (known && this.#learned.size === 1) return;
     this.#learned.delete(value);
     this.#learned.set(value, known ?? needle(value, writtenForms(value)));
     const [oldest] = this.#learned.keys();
-    if (this.#learned.size > MOST_LEARNED && oldest !== undefined) this.#learned.delete(oldest);
+    if (this.#learned.size > MAX_LEARNED && oldest !== undefined) this.#learned.delete(oldest);
   }
 
   /** Length of the longest secret in any form, in bytes. */
-  get longestBytes(): number {
+  get maxBytes(): number {
     let longest = MADE_KEY_BYTES;
     for (const { bytes } of this.#forms()) longest = Math.max(longest, bytes.length);
     return longest;
@@ -189,7 +189,7 @@ function base64Forms(value: string): string[] {
     // Characters that hold bits of what stands before or after it differ.
     const from = Math.ceil((before * 8) / 6);
     const form = all.toString("base64").slice(from, Math.floor((all.length * 8) / 6));
-    return form.length < SHORTEST_LEARNED ? [] : [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+    return form.length < MIN_LEARNED_LENGTH ? [] : [form, form.replaceAll("+", "-").replaceAll("/", "_")];
   });
 }
 

@@ -20,9 +20,9 @@ export interface Mask {
   /**
    * The first bytes of a body, with the values of secret members and all known credentials masked; a part of the same
    * buffer when it holds none.
-   * @param mostBytes how many of them at most; `cut` says that there were more.
+   * @param maxBytes how many of them at most; `cut` says that there were more.
    */
-  body(body: Buffer, contentType: string, mostBytes: number): { bytes: Buffer; cut: boolean };
+  body(body: Buffer, contentType: string, maxBytes: number): { bytes: Buffer; cut: boolean };
 }
 
 /** Of a twin's definition, where it says what of its traffic is secret. */
@@ -82,24 +82,24 @@ export function createMask(secrets: Secrets, keys = new PlatformKeys(MASK)): Mas
       }
       return shown;
     },
-    body(body, contentType, mostBytes) {
-      if (keys.hasUnseen) recognizeIn(body, contentType, mostBytes, keys);
+    body(body, contentType, maxBytes) {
+      if (keys.hasUnseen) recognizeIn(body, contentType, maxBytes, keys);
       // Masked text may be shorter or longer than what it stands for: the margin holds whatever the cut goes through.
-      const margin = known.longestBytes * MASK.length;
-      const whole = body.length <= mostBytes + margin;
-      const beginning = whole ? body : body.subarray(0, mostBytes + margin);
+      const margin = known.maxBytes * MASK.length;
+      const whole = body.length <= maxBytes + margin;
+      const beginning = whole ? body : body.subarray(0, maxBytes + margin);
       // A secret's name stands before it: one beyond the beginning has none in it.
       const mayBeEscaped = isForm(contentType) && beginning.includes("%");
       if (mayBeEscaped || traces.some((trace) => beginning.includes(trace))) {
-        const masked = maskBody(body, contentType, secret, mostBytes + margin);
+        const masked = maskBody(body, contentType, secret, maxBytes + margin);
         return shown(Buffer.from(masked.text), masked.whole);
       }
       return shown(beginning, whole);
 
       function shown(bytes: Buffer, isWhole: boolean): { bytes: Buffer; cut: boolean } {
         const masked = known.inBytes(bytes);
-        if (isWhole) return firstOf(masked, mostBytes);
-        return { bytes: masked.subarray(0, Math.min(mostBytes, masked.length - margin)), cut: true };
+        if (isWhole) return firstOf(masked, maxBytes);
+        return { bytes: masked.subarray(0, Math.min(maxBytes, masked.length - margin)), cut: true };
       }
     },
   };
@@ -110,8 +110,8 @@ function isForm(contentType: string): boolean {
 }
 
 /** Looks for keys of the control plane in the beginning of a body. */
-function recognizeIn(body: Buffer, contentType: string, mostBytes: number, keys: PlatformKeys): void {
-  const text = body.toString("utf8", 0, mostBytes);
+function recognizeIn(body: Buffer, contentType: string, maxBytes: number, keys: PlatformKeys): void {
+  const text = body.toString("utf8", 0, maxBytes);
   if (isForm(contentType)) keys.recognize(new URLSearchParams(text).values());
   keys.recognizeWithin(text);
   if (text.includes("\\u")) keys.recognizeWithin(text.replace(UNICODE_ESCAPE, unescapeUnicode));
@@ -141,9 +141,9 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function firstOf(bytes: Buffer, mostBytes: number): { bytes: Buffer; cut: boolean } {
-  const cut = bytes.length > mostBytes;
-  return { bytes: cut ? bytes.subarray(0, mostBytes) : bytes, cut };
+function firstOf(bytes: Buffer, maxBytes: number): { bytes: Buffer; cut: boolean } {
+  const cut = bytes.length > maxBytes;
+  return { bytes: cut ? bytes.subarray(0, maxBytes) : bytes, cut };
 }
 
 function maskPath(path: string, paths: Router<{ method: string; path: string }>): string {

@@ -38,7 +38,7 @@ export interface SandboxesOptions {
   owner: string;
   baseUrl: string;
   /** Most sandboxes of one organisation at a time. */
-  mostPerOrganisation: number;
+  maxPerOrganisation: number;
   /** Largest snapshot of a twin. */
   snapshotBytes: number;
   environments: Environments;
@@ -138,12 +138,12 @@ export class Sandboxes {
     for (let there = slots.get(id); there?.state === "ending"; there = slots.get(id)) await there.ended;
     if (this.#stopping) throw new SandboxRefusal(503, "stopping", "the twins are stopping");
     if (slots.has(id)) throw new SandboxRefusal(409, "conflict", `there is a sandbox ${id} already`);
-    const { mostPerOrganisation } = this.#options;
-    if (slots.size >= mostPerOrganisation) {
+    const { maxPerOrganisation } = this.#options;
+    if (slots.size >= maxPerOrganisation) {
       throw new SandboxRefusal(
         429,
         "too_many_sandboxes",
-        `an organisation has at most ${mostPerOrganisation} sandboxes at a time; delete one, or give them ttl_seconds`,
+        `an organisation has at most ${maxPerOrganisation} sandboxes at a time; delete one, or give them ttl_seconds`,
       );
     }
     this.#claims.add(organisation, id, plan.services);

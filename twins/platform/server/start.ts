@@ -43,15 +43,15 @@ export interface StartOptions {
   /** Keys of organisations, beside those of the environment file. */
   keys?: readonly KeyEntry[];
   /** Most sandboxes of one organisation at a time; default 256. */
-  mostSandboxes?: number;
+  maxSandboxes?: number;
   /** Variables of the machine that the services of `POST /sandboxes` may name; default none. */
   givenVariables?: readonly string[];
   /** Where datasets are kept for the next start; absent: in a folder of its own, removed at the end. */
   datasetFolder?: string;
   /** Largest file of which a dataset is made, as it is sent and decompressed; default 4 GiB. */
-  mostDatasetBytes?: number;
+  maxDatasetBytes?: number;
   /** Largest snapshot of a twin, and what a reset takes back. */
-  mostSnapshotBytes?: number;
+  maxSnapshotBytes?: number;
   /** Makes a certificate for TLS at the ports of services' own, when the first client wants it; absent: they speak HTTP alone. */
   certificate?: IssueCertificate;
   /** Host names that are answered beside those of the twins and of this machine; default none. */
@@ -85,10 +85,10 @@ export interface RunningTwins {
 }
 
 /** Most sandboxes of an organisation, unless told otherwise. */
-const MOST_SANDBOXES = 256;
+const MAX_SANDBOXES = 256;
 
 /** Largest file of a dataset, unless told otherwise. */
-const MOST_DATASET_BYTES = 4 * 1024 ** 3;
+const MAX_DATASET_BYTES = 4 * 1024 ** 3;
 
 /**
  * Starts everything; when it resolves, every twin answers.
@@ -124,8 +124,8 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
     owner,
     environments,
     baseUrl: gateway.baseUrl,
-    mostPerOrganisation: options.mostSandboxes ?? MOST_SANDBOXES,
-    snapshotBytes: options.mostSnapshotBytes ?? DEFAULT_SNAPSHOT_BYTES,
+    maxPerOrganisation: options.maxSandboxes ?? MAX_SANDBOXES,
+    snapshotBytes: options.maxSnapshotBytes ?? DEFAULT_SNAPSHOT_BYTES,
     openPort: gateway.openPort,
     platformKeys,
     log,
@@ -176,7 +176,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
       environments,
       known,
       reset: (place) => sandboxes.resetToDataset(place),
-      mostBytes: options.mostDatasetBytes ?? MOST_DATASET_BYTES,
+      maxBytes: options.maxDatasetBytes ?? MAX_DATASET_BYTES,
       keys,
       journals,
       log,

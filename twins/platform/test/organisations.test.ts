@@ -82,7 +82,7 @@ describe("organisations of the configuration", () => {
   test("another's number of sandboxes does not count", async () => {
     const one = await startEnvironment(
       `version: 1\nservices: []\nkeys: { acme: "${hashOf(ACME)}", globex: "${hashOf(GLOBEX)}" }\n`,
-      { twins: [engine], mostSandboxes: 1 },
+      { twins: [engine], maxSandboxes: 1 },
     );
     const asked = sandboxRoutes(one);
     expect((await asked("POST", "", {}, ACME)).status).toBe(429);

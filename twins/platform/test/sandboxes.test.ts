@@ -17,7 +17,7 @@ beforeAll(async () => {
     "version: 1\nservices:\n  - name: shop\n    config: { stock: [lamp] }\n    dns_aliases: [shop.example.com]\n";
   twins = await startEnvironment(services, {
     twins: [engine, createShop((what) => notes.emit(what))],
-    mostSandboxes: 6,
+    maxSandboxes: 6,
   });
   ask = sandboxRoutes(twins);
 });

@@ -9,7 +9,7 @@ export interface DatasetSource {
   /** As they were sent; they may be compressed. */
   bytes: AsyncIterable<Buffer>;
   /** Most bytes of it, as they were sent and decompressed; no bound when absent. */
-  mostBytes?: number | undefined;
+  maxBytes?: number | undefined;
   /** Name of the file, if it has one. */
   fileName?: string | undefined;
   /** Media type, if one was named. */

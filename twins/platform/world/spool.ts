@@ -73,9 +73,9 @@ export class Spool {
   }
 
   /** The first bytes, at most so many. */
-  async beginning(mostBytes: number): Promise<Buffer> {
+  async beginning(maxBytes: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
-    for await (const piece of this.read(0, Math.min(mostBytes, this.bytes))) pieces.push(piece);
+    for await (const piece of this.read(0, Math.min(maxBytes, this.bytes))) pieces.push(piece);
     return Buffer.concat(pieces);
   }
 

@@ -58,7 +58,7 @@ test("a stream is taken in within bounded memory, and others have their turn aft
 
 test("a gzip that holds far more than it weighs is bounded by what it holds", async () => {
   const zipped = pipeline(Readable.from(events(40 << 20)), createGzip(), () => undefined);
-  const reading = ingest({ bytes: zipped, mostBytes: 20 << 20 }, folder);
+  const reading = ingest({ bytes: zipped, maxBytes: 20 << 20 }, folder);
   await expect(reading).rejects.toThrow(DatasetTooLarge);
 });
 
