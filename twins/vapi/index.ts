@@ -4,7 +4,7 @@ import { createFliteSynthesis } from "./providers/flite-synthesis.ts";
 import { createSampleRecognition, withoutSamples } from "./providers/sample-recognition.ts";
 import { createSession } from "./session/call-session.ts";
 
-export const voiceRuntimeTwin = voiceRuntimeTwinWith({
+export default voiceRuntimeTwinWith({
   createSession,
   embedded: {
     async recognition(samplesFolder) {
@@ -20,5 +20,3 @@ export const voiceRuntimeTwin = voiceRuntimeTwinWith({
     },
   },
 });
-
-export default voiceRuntimeTwin;

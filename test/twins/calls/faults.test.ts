@@ -1,5 +1,5 @@
 import { type CapturedLog, captureLog } from "@offhook/platform/testing/log-lines";
-import { voiceRuntimeTwin } from "@offhook/vapi";
+import voiceRuntimeTwin from "@offhook/vapi";
 import { FAULT_STATUSES } from "@offhook/vapi/api/errors";
 import {
   KEY,

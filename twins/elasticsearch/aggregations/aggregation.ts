@@ -25,7 +25,7 @@ export interface MetricAggregation extends Named {
 }
 
 /** The documents of a bucket that meet a condition. */
-export interface SingleAggregation extends Named {
+interface SingleAggregation extends Named {
   readonly kind: "single";
   /** `undefined` for `global`: every searched document, regardless of the query. */
   readonly condition: Sql | undefined;
@@ -49,7 +49,7 @@ export interface OrderTerm {
 }
 
 /** Which groups of a parent bucket become buckets. */
-export type Selection =
+type Selection =
   | { readonly kind: "all" }
   | {
       readonly kind: "top";

@@ -5,7 +5,7 @@ import type { QueryContext } from "../query/compiled-query.ts";
 import type { JsonRecord } from "./options.ts";
 
 /** The hits of one bucket: row numbers, best first, and the total. */
-export interface HitGroup {
+interface HitGroup {
   rows: readonly number[];
   total: number;
 }

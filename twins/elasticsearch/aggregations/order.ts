@@ -126,7 +126,7 @@ function metricValueSql(path: string, children: readonly Aggregation[], owner: O
 }
 
 /** Parses a path and checks that its aggregations exist. @throws VendorError */
-export function resolvePath(path: string, children: readonly Aggregation[]): MetricPath {
+function resolvePath(path: string, children: readonly Aggregation[]): MetricPath {
   const read = readPath(path);
   const whole = children.find(({ name }) => name === path);
   const { names, property } = whole ? { names: [path], property: undefined } : read;

@@ -37,7 +37,7 @@ export function valueResult(described: Described, value: MetricValue, members: M
   };
 }
 
-export interface SingleResult extends Described {
+interface SingleResult extends Described {
   readonly kind: "single";
   readonly docCount: number;
   readonly results: Map<string, Result>;

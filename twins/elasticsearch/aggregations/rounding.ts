@@ -17,7 +17,7 @@ import { text } from "./syntax/members.ts";
 import { type Exception, ZoneRounding } from "./zone-rounding.ts";
 
 /** The SQL of a document's moment. */
-export interface Moment {
+interface Moment {
   /** Milliseconds, BIGINT. */
   epochMs: Sql;
   /** TIMESTAMP, for a date field. */

@@ -163,7 +163,7 @@ export function keyValue({ kind }: Values, key: ResultValue): unknown {
 }
 
 /** The key in paths. */
-export function keyText(values: Values, key: ResultValue): string {
+function keyText(values: Values, key: ResultValue): string {
   if (values.kind === "ip") return printIp(String(key));
   return values.print && values.kind !== "keyword" ? values.print(Number(key)) : String(key);
 }

@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { VendorRequest } from "@offhook/platform/http/operation";
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
 
-export type Form = "json" | "yaml";
+type Form = "json" | "yaml";
 
 export interface AnswerForm {
   form: Form;

@@ -20,7 +20,7 @@ export interface CompareOptions {
   progress(line: string): void;
 }
 
-export interface Finding {
+interface Finding {
   subject: string;
   /** Repeats it alone: `--only <subject> --seed <seed> --requests 1`. */
   seed: number;
@@ -30,7 +30,7 @@ export interface Finding {
   differences: Difference[];
 }
 
-export interface SubjectReport {
+interface SubjectReport {
   name: string;
   requests: number;
   same: number;

@@ -12,7 +12,7 @@ import { indices } from "./indices.ts";
 import { load } from "./load.ts";
 
 /** Stands for the status where there is no answer. */
-export const NO_ANSWER = 0;
+const NO_ANSWER = 0;
 
 const ENVIRONMENT = `version: 1
 services:

@@ -25,7 +25,7 @@ export interface IndexAction extends Targeted {
   source: string;
 }
 
-export interface DeleteAction extends Targeted {
+interface DeleteAction extends Targeted {
   kind: "delete";
   id: string;
 }

@@ -9,7 +9,7 @@ import { tokenOf } from "../json/token.ts";
 import { illegalArgument } from "../vendor/error.ts";
 import type { Conditions, VersionType } from "./action.ts";
 
-export type BulkKind = "index" | "create" | "update" | "delete";
+type BulkKind = "index" | "create" | "update" | "delete";
 
 /** One action of the body. */
 export interface BulkItem {

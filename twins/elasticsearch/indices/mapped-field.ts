@@ -8,7 +8,7 @@ import type { FieldNode } from "./mapping-tree.ts";
 import type { Normalizer } from "./normalizer.ts";
 
 /** The mapping of a field, declared or added by a document. */
-export class MappedField implements FieldMapping {
+class MappedField implements FieldMapping {
   readonly type: string;
   readonly format: string | undefined;
   readonly keywords: ReadonlyMap<string, number> | undefined;

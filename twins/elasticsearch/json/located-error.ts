@@ -88,7 +88,7 @@ const contentErrors = new Set(["x_content_parse_exception", "x_content_e_o_f_exc
 const ownErrors = new Set(["parsing_exception", "parse_exception", "query_shard_exception", "invalid_path"]);
 
 /** The root cause: follows causes through parse errors, and from one of the vendor's own exceptions to the next. */
-export function rootOf(cause: ErrorCause): ErrorCause {
+function rootOf(cause: ErrorCause): ErrorCause {
   const { caused_by: inner, ...root } = cause;
   if (inner) {
     const enters = contentErrors.has(cause.type)

@@ -37,7 +37,7 @@ export function locateIn(text: string, base: JsonPath): Locate {
 }
 
 /** Line and column of an offset; the column counts bytes, as Jackson does. */
-export function positionAt(text: string, offset: number): Position {
+function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset);
   const line = before.slice(before.lastIndexOf("\n") + 1);
   return { line: before.split("\n").length, col: Buffer.byteLength(line) + 1 };
@@ -49,7 +49,7 @@ const control = /(?![\r\n])\p{Cc}/gu;
 const MAX_SOURCE_BYTES = 500;
 
 /** The text of a request as Jackson quotes it in an error. */
-export function sourceText(text: string): string {
+function sourceText(text: string): string {
   const bytes = Buffer.from(text);
   const shown = bytes.subarray(0, MAX_SOURCE_BYTES).toString();
   const more = bytes.length - MAX_SOURCE_BYTES;

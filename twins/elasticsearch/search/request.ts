@@ -70,7 +70,7 @@ export interface SearchRequest {
   indicesBoost: [pattern: string, factor: number][];
 }
 
-export const DEFAULT_SIZE = 10;
+const DEFAULT_SIZE = 10;
 /** The vendor's `index.max_result_window`. */
 export const MAX_WINDOW = 10_000;
 /** Default of `track_total_hits`. */

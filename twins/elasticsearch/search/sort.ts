@@ -3,9 +3,8 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/sort-search-results.html
  */
 
-import { ContentParser } from "../json/content-parser.ts";
+import type { ContentParser } from "../json/content-parser.ts";
 import { ObjectParser, objectField, scalarField, textField } from "../json/object-parser.ts";
-import type { Json } from "../json/read.ts";
 import { illegalArgument } from "../vendor/error.ts";
 
 export type Order = "asc" | "desc";
@@ -56,14 +55,6 @@ export function readSort(content: ContentParser): Sort[] {
   }
   if (sorts.length > MAX_SORTS) throw illegalArgument(`a search sorts by at most ${MAX_SORTS} fields`);
   return sorts;
-}
-
-/** Reads a sort in another part of a request: a text, a list or an object. @throws VendorError */
-export function sortsOf(json: Json): Sort[] {
-  if (typeof json === "string") return [sortBy(json)];
-  const content = new ContentParser(json);
-  content.next();
-  return readSort(content);
 }
 
 function readObject(content: ContentParser, sorts: Sort[]): void {

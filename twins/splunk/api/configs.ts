@@ -66,7 +66,7 @@ const fileIn = (call: Call) => fileName(call.params.conf);
 const set = (call: Call, { name }: Entry, settings: Record<string, string>) =>
   fileOf(call, fileIn(call)).write(name, settings);
 
-export const confCollection: ObjectDeclaration = {
+const confCollection: ObjectDeclaration = {
   id: "configuration",
   title: ":conf",
   path: "/configs/:conf",

@@ -98,7 +98,7 @@ const setState = (state: "enabled" | "disabled") => (call: Call, entry: Entry) =
   tokens(call).update(rowName(entry), { disabled: state === "disabled" });
 };
 
-export const tokenCollection: ObjectDeclaration = {
+const tokenCollection: ObjectDeclaration = {
   id: "collector_token",
   title: TITLE,
   path: PATH,

@@ -85,4 +85,4 @@ export function toRange(earliestMs: number | undefined, latestMs: number | undef
   return { earliestMs: earliestMs === 0 ? undefined : earliestMs, latestMs };
 }
 
-export const noRealTime = () => dispatcherError(400, "Real-time searches are not served here.");
+const noRealTime = () => dispatcherError(400, "Real-time searches are not served here.");

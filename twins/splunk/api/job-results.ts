@@ -25,7 +25,7 @@ import { type Found, resultPage } from "./result-page.ts";
 import { route } from "./route.ts";
 import { markupOf } from "./segmentation.ts";
 
-export type ResultsKind = "results" | "results_preview" | "events";
+type ResultsKind = "results" | "results_preview" | "events";
 
 /** The error that a failed search returns instead of results. */
 export function failedJobError(job: Job): RestError {
@@ -59,7 +59,7 @@ export async function oneshotResponse(
 }
 
 /** Responds with results, a preview or events; 204 while there are none. @throws RestError 400 */
-export async function resultsResponse(call: Call, job: Job, of: ResultsKind): Promise<VendorResponse> {
+async function resultsResponse(call: Call, job: Job, of: ResultsKind): Promise<VendorResponse> {
   const wanted = readResultArguments(call);
   if (job.row?.state === "FAILED") throw failedJobError(job);
   const found = await findRows(call, job, of);

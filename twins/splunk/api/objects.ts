@@ -42,7 +42,7 @@ export interface ObjectDeclaration extends CollectionDeclaration {
   share?(call: Call, entry: Entry, given: Sharing): Work;
 }
 
-export interface ObjectAction {
+interface ObjectAction {
   summary: string;
   perform(call: Call, entry: Entry): Work;
 }

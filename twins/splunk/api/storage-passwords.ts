@@ -42,7 +42,7 @@ function readDigest(call: Call): string {
   return call.twin.secrets.remember(password);
 }
 
-export const storagePasswordCollection: ObjectDeclaration = {
+const storagePasswordCollection: ObjectDeclaration = {
   id: "storage_password",
   title: "passwords",
   path: PATH,

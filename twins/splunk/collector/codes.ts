@@ -55,7 +55,7 @@ export class CollectorRefusal extends Error {
   }
 }
 
-export const COLLECTOR_JSON = "application/json; charset=UTF-8";
+const COLLECTOR_JSON = "application/json; charset=UTF-8";
 
 /** Makes the response of a code. @param more members beside text and code */
 export function codeResponse(

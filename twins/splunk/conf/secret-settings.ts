@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 const secret = /(password|secret|pass4symmkey|_token)$/i;
 const sealedMark = "$7$";
 
-export function isSecretSetting(name: string): boolean {
+function isSecretSetting(name: string): boolean {
   return secret.test(name);
 }
 

@@ -25,7 +25,7 @@ export function sizeBytes(text: string | undefined): number | undefined {
 export type SettingValue = string | number | boolean | null;
 
 /** Converts the text of a setting to the type of its default. */
-export function castSetting(text: string, fallback: SettingValue | undefined): SettingValue {
+function castSetting(text: string, fallback: SettingValue | undefined): SettingValue {
   if (typeof fallback === "boolean") return isOn(text);
   if (typeof fallback === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   return text;

@@ -18,7 +18,7 @@ export interface DetectionMacro {
   definition: string;
 }
 
-export interface DetectionLookup {
+interface DetectionLookup {
   name: string;
   fields: string[];
 }

@@ -10,7 +10,7 @@ import { Slots } from "./slots.ts";
 
 /** Searches that run at a time, and searches that may wait. */
 export const MAX_RUNNING = 10;
-export const MAX_WAITING = 100;
+const MAX_WAITING = 100;
 /** Maximum of result values to keep in memory. Beyond it the least recently used results are dropped, and found again on demand. */
 const MAX_RESULT_VALUES = 4_000_000;
 

@@ -216,7 +216,7 @@ export function feedJson(feed: Feed, context: EntryContext): object {
   };
 }
 
-export function entryJson(entry: Entry, context: EntryContext): object {
+function entryJson(entry: Entry, context: EntryContext): object {
   const { name, path, author, updatedMs, publishedMs, links, acl, fields, content } = entry;
   const isJob = publishedMs !== undefined;
   return {

@@ -1,9 +1,6 @@
 /** Escapes text for XML. Names are written unescaped. */
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 
-/** XML that needs no escaping. */
-export type Xml = { readonly xml: string };
-
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
 /** Characters that XML 1.0 cannot contain, lone surrogates among them. */

@@ -26,7 +26,7 @@ export interface CommandDefinition<Args> {
 }
 
 /** A parsed command together with the definition that compiles it. */
-export class BoundCommand<Args = unknown> implements ParsedCommand {
+class BoundCommand<Args = unknown> implements ParsedCommand {
   readonly name: string;
   readonly kind: CommandKind;
   readonly args: Args;

@@ -6,7 +6,7 @@ import { findInvalid } from "../conf/formats.ts";
 import { indexFormats } from "../conf/index-formats.ts";
 
 /** Name of an index; the platform's own begin with `_`. */
-export const indexName = z
+const indexName = z
   .string()
   .regex(/^[a-z0-9_][a-z0-9_-]{0,79}$/, "must be the name of an index: lower-case letters, digits, _ and -");
 

@@ -106,7 +106,6 @@ export const confTables = {
   messages,
 };
 
-export type ConfStanzaRow = Readonly<RowOf<typeof confStanzas.columns>>;
 export type AppRow = Readonly<RowOf<typeof apps.columns>>;
 export type ViewRow = Readonly<RowOf<typeof views.columns>>;
 export type StoragePasswordRow = Readonly<RowOf<typeof storagePasswords.columns>>;

@@ -110,7 +110,7 @@ function knowledgeIn(parts: KnowledgeParts, lookups: LookupFiles, namespace: Nam
 const COLLECTED = { host: "splunk", source: "collect", sourcetype: "stash" };
 
 /** Names of the indexes: of the table, and of all events. */
-export async function indexNames(tables: LogQueryTables, store: () => Promise<LogStore>): Promise<string[]> {
+async function indexNames(tables: LogQueryTables, store: () => Promise<LogStore>): Promise<string[]> {
   const counts = await (await store()).counts();
   const declared = tables.table("indexes").all();
   return [...new Set([...declared.map(({ name }) => name), ...counts.keys()])].sort();

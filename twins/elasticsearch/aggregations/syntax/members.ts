@@ -144,7 +144,7 @@ function doubleIn(item: unknown, path: Place["path"]): number {
 }
 
 /** A scalar that substitutes a missing value. */
-export const missing: Member = {
+const missing: Member = {
   tokens: [STRING, NUMBER, BOOLEAN, NULL],
   read(value, { name }) {
     if (value === null) throw argumentError(`[missing] must not be null: [${name}]`);

@@ -19,7 +19,7 @@ const scoredPage = z.object({
 });
 
 /** How many there are, and which the page has, by their trace. */
-export function readPage(body: unknown): Answer {
+function readPage(body: unknown): Answer {
   const { total, hits } = page.parse(body).hits;
   return [[total.value], ...hits.map(({ _source }) => [_source.trace.id])];
 }

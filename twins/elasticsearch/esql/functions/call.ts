@@ -92,7 +92,7 @@ function constantCall(call: Call): Call | undefined {
   return { ...call, args: [typed, ...others] };
 }
 
-export function resolveFunction(
+function resolveFunction(
   compiler: Compiler,
   { name, nameAt, at }: CallNode,
 ): FunctionDeclaration | undefined {

@@ -6,7 +6,7 @@ import type { Expression } from "../syntax.ts";
 import type { Constant, Typed } from "../typed.ts";
 import { type DataType, isString, type TypeSet } from "../types.ts";
 
-export type Family =
+type Family =
   | "string"
   | "date"
   | "math"

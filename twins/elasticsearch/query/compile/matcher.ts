@@ -8,7 +8,7 @@ import type { FieldSearch, WholeValue } from "./field-search.ts";
  * `uniform`: all matching documents share a score, a number or a scalar subquery (as for a keyword, whose score depends on its
  * document frequency). `ranked`: `SELECT _row, score`, each matching document once.
  */
-export type Score =
+type Score =
   | { readonly kind: "uniform"; readonly value: number | Sql }
   | { readonly kind: "ranked"; readonly rows: Sql };
 

@@ -4,10 +4,10 @@
  */
 import { Lexer, QuerySyntaxError, type RangeToken, type Token, unescapeText } from "./lexer.ts";
 
-export type Occur = "must" | "should" | "must_not";
+type Occur = "must" | "should" | "must_not";
 
 /** The content of a clause. `field`: absent for the default fields. */
-export type Expression = { readonly field: string | undefined; readonly boost: number } & (
+type Expression = { readonly field: string | undefined; readonly boost: number } & (
   | { readonly kind: "group"; readonly clauses: readonly Clause[] }
   /** Adjacent words, as one text. */
   | { readonly kind: "text"; readonly text: string; readonly several: boolean }

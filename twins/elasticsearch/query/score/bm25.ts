@@ -21,7 +21,7 @@ export function encodedLength(length: number): number {
 }
 
 /** `encodedLength` in SQL. */
-export function encodedLengthSql(length: Sql): Sql {
+function encodedLengthSql(length: Sql): Sql {
   const beyond = sql`(${length} - 24)`;
   const shift = sql`(CAST(floor(log2(${beyond})) AS INTEGER) - 3)`;
   return sql`CASE WHEN ${length} < 40 THEN ${length} ELSE 24 + ((${beyond} >> ${shift}) << ${shift}) END`;

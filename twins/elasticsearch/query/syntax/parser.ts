@@ -11,7 +11,7 @@ import { UnrecognisedQuery } from "../errors.ts";
 import type { Query } from "./query.ts";
 
 /** Reads the clause whose object begins at the current token, and stops at its end. */
-export type ClauseReader = (parser: Parser) => Query;
+type ClauseReader = (parser: Parser) => Query;
 
 /** The known clauses. */
 export interface Grammar {

@@ -3,7 +3,7 @@
 /** A value of the request. `bigint` for an integer beyond 2^53. */
 export type Scalar = string | number | bigint | boolean;
 
-export interface Clause {
+interface Clause {
   readonly boost: number;
   /** `_name` */
   readonly name: string | undefined;

@@ -10,7 +10,7 @@ import { withBodyText } from "../../json/located-error.ts";
 import { compactJson } from "../../json/write.ts";
 import { type ErrorCause, VendorError } from "../../vendor/error.ts";
 
-export const nowMs = Date.parse("2026-03-15T10:30:45.678Z");
+const nowMs = Date.parse("2026-03-15T10:30:45.678Z");
 
 export async function storeOf(documents: readonly object[]): Promise<LogStore> {
   const store = await openLogStore();
@@ -18,7 +18,7 @@ export async function storeOf(documents: readonly object[]): Promise<LogStore> {
   return store;
 }
 
-export function contextOf(store: LogStore, more: Partial<AggregationContext> = {}): AggregationContext {
+function contextOf(store: LogStore, more: Partial<AggregationContext> = {}): AggregationContext {
   return {
     fields: store.fields,
     fidelity: "specification",

@@ -8,7 +8,7 @@ export interface Event {
   ok?: boolean;
 }
 
-export type Clause = { [name: string]: Record<string, unknown> };
+type Clause = { [name: string]: Record<string, unknown> };
 
 /** The scores of the matching documents, by their number. */
 export function evaluate(events: readonly Event[], query: unknown): Map<number, number> {

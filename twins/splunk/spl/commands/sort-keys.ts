@@ -72,10 +72,6 @@ function unquote(name: string): string {
   return /^(["']).*\1$/s.test(name) && name.length > 1 ? name.slice(1, -1) : name;
 }
 
-export function opposite(direction: OrderKey["direction"]): OrderKey["direction"] {
-  return direction === "ASC" ? "DESC" : "ASC";
-}
-
 /** Keys for `orderBy`. A field that the relation lacks has none. NULL marks a missing value, which comes last in either direction. */
 export function sortKeys(input: Relation, fields: readonly SortField[]): SortKey[] {
   return fields.flatMap(({ name, type, direction }) => {

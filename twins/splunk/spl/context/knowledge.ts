@@ -2,7 +2,7 @@
 import type { Rows } from "../relation/rows.ts";
 import type { FindMacro } from "../syntax/macros.ts";
 
-export interface SavedSearch {
+interface SavedSearch {
   name: string;
   search: string;
   earliest: string | undefined;

@@ -34,7 +34,7 @@ export interface SubsearchBounds {
 }
 
 /** Rows of a subsearch. */
-export interface SubsearchRows extends Rows {
+interface SubsearchRows extends Rows {
   /** The subsearch's own time range, if its text sets one. */
   readonly range?: TimeRange;
 }

@@ -59,7 +59,7 @@ async function parseSubsearchResult({ pipeline }: Subsearch, scope: Scope): Prom
   return parseExpression(subsearchText(await context.subsearch(pipeline)), "eval", context.parse);
 }
 
-export function compileAll(expressions: readonly Expression[], scope: Scope): Promise<Value[]> {
+function compileAll(expressions: readonly Expression[], scope: Scope): Promise<Value[]> {
   return Promise.all(expressions.map((expression) => compile(expression, scope)));
 }
 

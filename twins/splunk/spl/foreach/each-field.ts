@@ -7,7 +7,7 @@ import { commandError } from "../spl-error.ts";
 import type { ParsedCommand } from "../syntax/ast.ts";
 
 /** Placeholders in the template. */
-export interface FieldMarks {
+interface FieldMarks {
   readonly fieldstr: string;
   readonly matchstr: string;
   /** For the text that the first, second and third wildcard matched. */

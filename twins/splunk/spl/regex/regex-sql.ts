@@ -10,7 +10,7 @@ const MAX_EXTRACTED_GROUP = 9;
 /** A constant pattern, or a column of patterns. */
 export type PatternSource = Pattern | Sql;
 
-export function isConstant(pattern: PatternSource): pattern is Pattern {
+function isConstant(pattern: PatternSource): pattern is Pattern {
   return "groups" in pattern;
 }
 

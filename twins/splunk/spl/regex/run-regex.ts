@@ -5,7 +5,7 @@ import { createContext, Script } from "node:vm";
 const TIMEOUT_MS = 2_000;
 
 /** Ends a statement whose regular expression takes too long. */
-export class RegexTimeout extends Error {
+class RegexTimeout extends Error {
   constructor() {
     super("Regex: the regular expression takes too long on this data");
     this.name = "RegexTimeout";

@@ -46,7 +46,7 @@ export function isLarge({ ofEvents, order, maxRows, select }: Relation, max = MA
 }
 
 /** Narrows a relation to fewer rows whose first `count`, in order, are the same. */
-export function topN(input: Relation, count: number): Relation {
+function topN(input: Relation, count: number): Relation {
   if (input.topN?.of === input.select) return input.topN.rows(count);
   if (!isLarge(input)) return input;
   const keys = input.order.map(({ column }) => identifier(column));

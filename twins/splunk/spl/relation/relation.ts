@@ -73,7 +73,7 @@ export interface Relation {
   readonly range?: TimeRange;
 }
 
-export interface Candidates {
+interface Candidates {
   /** The SELECT of the rows found. Stale once the relation has another one. */
   readonly of: Sql;
   /** The rows that pass the prefilter, in the same order. */

@@ -11,7 +11,7 @@ const DEFAULT_SOURCE = "dataset";
 const DEFAULT_SOURCETYPE = "_json";
 
 /** The event's text over `documents`: its `_raw` member, else its JSON. */
-export function rawText(fields: FieldCatalog): Sql {
+function rawText(fields: FieldCatalog): Sql {
   const field = fields.get("_raw");
   return field?.type === "text" && !field.multi ? sql`coalesce(${columnOf(field)}, _source)` : raw("_source");
 }

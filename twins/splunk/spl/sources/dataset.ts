@@ -77,7 +77,7 @@ export async function lookupRelation(
   return cachedRelationOf(table, `lookup ${name}`);
 }
 
-export function noSuchLookup(command: string, name: string) {
+function noSuchLookup(command: string, name: string) {
   const message = /\.csv(\.gz)?$/i.test(name)
     ? `The lookup table '${name}' requires a .csv or KV store lookup definition.`
     : `The lookup table '${name}' does not exist or is not available.`;

@@ -130,7 +130,7 @@ export async function resolveMeasure(
 const everyRow: Typed = { type: "number", multi: false, sql: raw("1") };
 
 /** Whether the call counts rows. Other functions without a field apply to all fields. */
-export function countsRows({ name, argument }: AggregateCall): boolean {
+function countsRows({ name, argument }: AggregateCall): boolean {
   return argument.kind === "none" && (name === "count" || name === "c" || name === "sparkline");
 }
 

@@ -26,11 +26,7 @@ export const binOptionTypes = {
 };
 
 /** Extent of the numbers in a field; `undefined` when there are none. */
-export async function extentOf(
-  value: Typed,
-  input: Relation,
-  context: SearchContext,
-): Promise<Extent | undefined> {
+async function extentOf(value: Typed, input: Relation, context: SearchContext): Promise<Extent | undefined> {
   const number =
     value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
   const select = sql`SELECT min(${number}) AS least, max(${number}) AS greatest, CAST(coalesce(bool_and(${number} = floor(${number})), FALSE) AS INTEGER) AS whole FROM (${input.select}) AS r`;

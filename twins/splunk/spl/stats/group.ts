@@ -121,10 +121,10 @@ export function orderKeysOf(value: Typed): Sql[] {
   return value.type === "number" ? [value.sql] : [numberOf(value), value.sql];
 }
 
-export function groupColumn(index: number): Sql {
+function groupColumn(index: number): Sql {
   return identifier(`#g${index}`);
 }
 
-export function aggregateColumn(index: number): Sql {
+function aggregateColumn(index: number): Sql {
   return identifier(`#a${index}`);
 }

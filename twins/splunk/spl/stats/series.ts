@@ -13,7 +13,7 @@ import { type Group, type GroupedRows, groupOrderKeys, groupRows } from "./group
 import type { Selection, SeriesCondition, SeriesOptions } from "./series-options.ts";
 import type { Site } from "./site.ts";
 
-export const DEFAULT_SERIES = 10;
+const DEFAULT_SERIES = 10;
 
 export interface SeriesRequest {
   command: string;

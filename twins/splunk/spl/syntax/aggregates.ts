@@ -24,7 +24,7 @@ export function readAggregates(
 }
 
 /** Reads one aggregate with its `AS`. */
-export function readAggregate(reader: ArgumentReader): AggregateCall {
+function readAggregate(reader: ArgumentReader): AggregateCall {
   const token = reader.next();
   if (!functionName.test(token.text)) reader.fail(`The argument '${token.text}' is invalid.`);
   const name = token.text.toLowerCase();

@@ -6,7 +6,7 @@ export type TimeUnit =
   | { readonly kind: "fixed"; readonly ms: number; readonly name: FixedUnit }
   | { readonly kind: "calendar"; readonly unit: Exclude<CalendarUnit, "hour" | "minute" | "second"> };
 
-export type FixedUnit = "us" | "ms" | "cs" | "ds" | "second" | "minute" | "hour";
+type FixedUnit = "us" | "ms" | "cs" | "ds" | "second" | "minute" | "hour";
 
 const fixed = (name: FixedUnit, ms: number): TimeUnit => ({ kind: "fixed", ms, name });
 

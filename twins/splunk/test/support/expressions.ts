@@ -10,7 +10,7 @@ import { type RowField, relationOf } from "../../spl/relation/rows.ts";
 import type { Expression } from "../../spl/syntax/ast.ts";
 import { knowledgeOf } from "./spl.ts";
 
-export const nowMs = Date.UTC(2026, 0, 15, 12, 30, 15);
+const nowMs = Date.UTC(2026, 0, 15, 12, 30, 15);
 
 /** Numbers are numbers, arrays multi-values, and a missing member is a missing field. */
 export type ExpressionRows = readonly Readonly<Record<string, ResultValue>>[];

@@ -3,8 +3,8 @@ import type { Expression } from "../../spl/syntax/ast.ts";
 
 type Single = string | number | boolean;
 /** `undefined`: there is none. */
-export type NaiveValue = Single | Single[] | undefined;
-export type NaiveRow = Readonly<Record<string, string | number | readonly string[]>>;
+type NaiveValue = Single | Single[] | undefined;
+type NaiveRow = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** What can be said of an expression's value before there is a row. */
 interface Shape {
@@ -416,7 +416,7 @@ function roundedTo(value: number, places: number): number {
   return value < 0 ? -size : size;
 }
 
-export function textOf(value: Single): string {
+function textOf(value: Single): string {
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "string") return value;
   if (Number.isInteger(value)) return BigInt(value).toString();

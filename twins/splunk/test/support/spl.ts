@@ -13,7 +13,7 @@ import { type Rows, relationOf } from "../../spl/relation/rows.ts";
 import { SplError } from "../../spl/spl-error.ts";
 import type { TimeRange } from "../../spl/time/time-range.ts";
 
-export interface Found {
+interface Found {
   /** Names of the columns, in their order. */
   fields: string[];
   /** Missing values are absent; an array is a multi-value. */
@@ -172,7 +172,7 @@ export function rowsOf(objects: readonly object[]): Rows {
   return { fields, rows };
 }
 
-export function objectsOf({ fields, rows }: Rows): Record<string, ResultValue>[] {
+function objectsOf({ fields, rows }: Rows): Record<string, ResultValue>[] {
   return rows.map((row) =>
     Object.fromEntries(
       fields.flatMap(({ name }, index): [string, ResultValue][] => {

@@ -4,7 +4,7 @@ import { SAMPLES_FOLDER } from "@offhook/audio/testing/samples";
 import { startWebhookServer, type WebhookServer } from "@offhook/platform/testing/webhook-server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { voiceRuntimeTwin } from "../../index.ts";
+import voiceRuntimeTwin from "../../index.ts";
 import { startDefinition, type VoiceRuntime, websocketCall } from "../../testing/voice-runtime.ts";
 import { LiveCall } from "../session/live-call.ts";
 

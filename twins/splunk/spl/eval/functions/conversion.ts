@@ -50,7 +50,7 @@ function withCommas(value: number): string {
 }
 
 /** `1+02:03:04`, with microseconds if there is a fraction. */
-export function formatDuration(seconds: number): string {
+function formatDuration(seconds: number): string {
   const micros = Math.round(Math.abs(seconds) * 1e6);
   const whole = Math.floor(micros / 1e6);
   const two = (value: number) => String(value).padStart(2, "0");

@@ -4,7 +4,7 @@ import type { Site } from "../site.ts";
 import type { Values } from "../values.ts";
 
 /** Where an aggregate is used. */
-export interface Use {
+interface Use {
   readonly site: Site;
   /** The number in the name: 95 in `p95`. */
   readonly parameter: number;

@@ -1,5 +1,5 @@
 /** A naive evaluator of search expressions, event by event: the reference for compiled ones. */
-export type Value = string | number | readonly string[];
+type Value = string | number | readonly string[];
 export type Event = Readonly<Record<string, Value>>;
 
 export type Search =
