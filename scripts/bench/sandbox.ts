@@ -1,4 +1,5 @@
 /** `bench sandbox`: what the platform of the twins costs, and how large and how many its sandboxes may be. */
+import { rm } from "node:fs/promises";
 import { startChild } from "@offhook/platform/testing/bench/child";
 import {
   type BenchOptions,
@@ -7,6 +8,7 @@ import {
   figure,
   type Report,
 } from "@offhook/platform/testing/bench/report";
+import { writeEnvironment } from "./sandbox/environment.ts";
 import type { SandboxQuestions } from "./sandbox/questions.ts";
 import { requests } from "./sandbox/requests.ts";
 import { type StatesPlan, states } from "./sandbox/states.ts";
@@ -96,16 +98,21 @@ async function measure(
     figure({ name: "a statement, p50", unit: "µs", floor: directMicros, measured: proxyMicros, value }),
   );
 
-  const { baseUrl, apiKey, expressUrl } = await child.ask("start", {});
-  await fetch(`${baseUrl}/sandboxes`, {
-    method: "POST",
-    headers: { "x-api-key": apiKey },
-    body: JSON.stringify({ id: "load", services: [{ name: "rows" }] }),
-  });
-  const urls = { gateway: `${baseUrl}/s/load/rows/rows/1`, express: `${expressUrl}/rows/1` };
-  figures.push(...(await requests(urls, plan.load, progress)));
-  await states({ baseUrl, apiKey }, plan.states, progress, figures);
-  await child.stop();
+  const environment = await writeEnvironment(plan.states.sizes);
+  try {
+    const { baseUrl, apiKey, expressUrl } = await child.ask("start", { environmentFile: environment.file });
+    await fetch(`${baseUrl}/sandboxes`, {
+      method: "POST",
+      headers: { "x-api-key": apiKey },
+      body: JSON.stringify({ id: "load", services: [{ name: "rows" }] }),
+    });
+    const urls = { gateway: `${baseUrl}/s/load/rows/rows/1`, express: `${expressUrl}/rows/1` };
+    figures.push(...(await requests(urls, plan.load, progress)));
+    await states({ baseUrl, apiKey }, environment, plan.states, progress, figures);
+    await child.stop();
+  } finally {
+    await rm(environment.folder, { recursive: true });
+  }
 
   const { sandboxes } = plan.sideBySide;
   progress(`${sandboxes} scenarios side by side`);

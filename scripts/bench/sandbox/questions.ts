@@ -1,7 +1,10 @@
 /** What the program under measurement is asked by `bench sandbox`. */
 export interface SandboxQuestions {
   /** Twins on a free port: their address and key, and a bare express handler beside them in the same process. */
-  start: { ask: object; answer: { baseUrl: string; apiKey: string; expressUrl: string } };
+  start: {
+    ask: { environmentFile: string };
+    answer: { baseUrl: string; apiKey: string; expressUrl: string };
+  };
   /** Time of one record in a journal, request and answer. */
   journal: { ask: { requests: number }; answer: { microsPerRequest: number } };
   /** The same statement straight to the server and through the proxy that reads it. */

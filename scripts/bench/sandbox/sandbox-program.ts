@@ -24,14 +24,13 @@ import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "../../shared/folders.ts";
 import { startHouse } from "../../shared/house.ts";
 import { runAll } from "../../shared/run-all.ts";
 import { cpu } from "../calls/usage.ts";
-import { environmentFile } from "./environment.ts";
 import type { SandboxQuestions } from "./questions.ts";
 import rowsTwin, { answerBody } from "./rows-twin.ts";
 
 const silent = pino({ level: "silent" });
 
 answerQuestions<SandboxQuestions>({
-  start: async () => {
+  start: async ({ environmentFile }) => {
     const { baseUrl, apiKey } = await startTwins({
       environmentFile,
       twins: [engine, postgres, rowsTwin],

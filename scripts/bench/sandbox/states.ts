@@ -1,8 +1,7 @@
 /** How long it takes to make a sandbox, to reset it and to take a snapshot, by the number of its rows. */
-import { rm } from "node:fs/promises";
 import { type BenchOptions, type Figure, figure } from "@offhook/platform/testing/bench/report";
 import { percentile } from "@offhook/platform/testing/bench/statistics";
-import { writeSql } from "./environment.ts";
+import type { BenchEnvironment } from "./environment.ts";
 
 export interface StatesPlan {
   sizes: number[];
@@ -21,11 +20,11 @@ interface Service {
 
 export async function states(
   { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+  sql: BenchEnvironment,
   plan: StatesPlan,
   progress: BenchOptions["progress"],
   figures: Figure[],
 ): Promise<void> {
-  const sql = await writeSql(plan.sizes);
   const services: Service[] = [
     { name: "rows", configOf: (rows) => ({ rows }) },
     { name: "postgres", configOf: sql.configOf },
@@ -93,6 +92,5 @@ export async function states(
     }
   } finally {
     await timed("DELETE", "/sandboxes/keep");
-    await rm(sql.folder, { recursive: true });
   }
 }
