@@ -1,6 +1,6 @@
 /** `npm run fuzz`: requests that nobody means to send, to every twin, control plane and the agent. */
 
-import { positive, readArguments, UsageError } from "@offhook/platform/server/command-line";
+import { readArguments, readPositiveInteger, UsageError } from "@offhook/platform/server/command-line";
 import { onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { messageOf } from "../agent/log.ts";
 import { type FuzzReport, fuzz } from "./fuzz/run.ts";
@@ -60,9 +60,9 @@ async function main(): Promise<number> {
   const { values, positionals } = given;
   if (positionals.length > 0) throw new UsageError(`${positionals[0]} is no option\n\n${usage}`);
   const report = await fuzz({
-    seed: positive("seed", values.seed, Math.floor(Math.random() * 2 ** 30) + 1, usage),
-    requests: positive("requests", values.requests, Number.MAX_SAFE_INTEGER, usage),
-    limitMs: positive("seconds", values.seconds, 100, usage) * 1000,
+    seed: readPositiveInteger("seed", values.seed, Math.floor(Math.random() * 2 ** 30) + 1, usage),
+    requests: readPositiveInteger("requests", values.requests, Number.MAX_SAFE_INTEGER, usage),
+    limitMs: readPositiveInteger("seconds", values.seconds, 100, usage) * 1000,
     slowMs: SLOW_MS,
     only: values.only,
     progress: (line) => process.stderr.write(`${line}\n`),

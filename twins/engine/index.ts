@@ -7,7 +7,7 @@ import { MAX_LIMIT, pageParameters } from "@offhook/platform/control/paging";
 import { errorResponse, ownRefusal, readBodyAs, readQueryAs } from "@offhook/platform/http/errors";
 import { operation, type VendorResponse } from "@offhook/platform/http/operation";
 import { defineTwin, type RunningTwin } from "@offhook/platform/twin/twin";
-import { resettable } from "@offhook/platform/world/baseline";
+import { createReset } from "@offhook/platform/world/baseline";
 import { z } from "zod";
 import { eventBody } from "./events.ts";
 import { createEngineWorld, type EngineWorld, simulationId } from "./tables.ts";
@@ -198,7 +198,7 @@ export default defineTwin({
       world,
       now: () => new Date(context.clock.now()).toISOString(),
       trace: (simulation) => traceOf(simulation, eventsOf(world, simulation.id), context.view, context.name),
-      reset: await resettable(world),
+      reset: await createReset(world),
       stop: async () => undefined,
     };
   },

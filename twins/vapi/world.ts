@@ -15,7 +15,7 @@ const audioFormat = z.strictObject({
 const calls = defineTable({
   description: "One row per call, from its creation. The oldest ended calls make room for new ones.",
   key: "id",
-  limit: { rows: 20_000, mayLetGo: (row) => row.status === "ended" },
+  limit: { rows: 20_000, mayEvict: (row) => row.status === "ended" },
   columns: {
     id: { type: z.uuid(), description: "The vendor's call id." },
     org_id: { type: z.string(), description: "The organisation the key belongs to." },

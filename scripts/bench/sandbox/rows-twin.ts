@@ -3,7 +3,7 @@
 import { ownRefusal } from "@offhook/platform/http/errors";
 import { operation } from "@offhook/platform/http/operation";
 import { defineTwin, type RunningTwin } from "@offhook/platform/twin/twin";
-import { resettable } from "@offhook/platform/world/baseline";
+import { createReset } from "@offhook/platform/world/baseline";
 import { createMemoryWorld } from "@offhook/platform/world/memory-world";
 import { defineTable } from "@offhook/platform/world/table";
 import { z } from "zod";
@@ -52,7 +52,7 @@ export default defineTwin({
     await filled.load({
       rows: Array.from({ length: rows }, (_, n) => ({ ...answerBody, id: n + 1, name: `row ${n + 1}` })),
     });
-    return { world: filled, reset: await resettable(filled), stop: async () => undefined };
+    return { world: filled, reset: await createReset(filled), stop: async () => undefined };
   },
   clientEnvironment: (url) => ({ ROWS_URL: url }),
 });

@@ -148,8 +148,10 @@ export const vapiProofs: Proofs = {
       await new Promise((resolve) => socket.once("open", resolve));
       socket.close();
     }
-    const toOrganisation = await organisation.seen(({ body }) => body.message.type === "end-of-call-report");
-    const toAssistant = await assistants.seen(({ body }) => body.message.type === "end-of-call-report");
+    const toOrganisation = await organisation.waitFor(
+      ({ body }) => body.message.type === "end-of-call-report",
+    );
+    const toAssistant = await assistants.waitFor(({ body }) => body.message.type === "end-of-call-report");
     expect(toOrganisation).toMatchObject({ path: "/hook", headers });
     expect(toOrganisation.body.message.call.id).toBe(first.id);
     expect(toAssistant.body.message.call.id).toBe(second.id);

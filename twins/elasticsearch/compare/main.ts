@@ -1,6 +1,6 @@
 /** `npm run compare -- --real URL`: the same generated requests to the search twin and to a real Elasticsearch. */
 
-import { positive, readArguments, UsageError } from "@offhook/platform/server/command-line";
+import { readArguments, readPositiveInteger, UsageError } from "@offhook/platform/server/command-line";
 import { onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { type CompareReport, compare } from "./run.ts";
 
@@ -68,10 +68,10 @@ async function main(): Promise<number> {
   }
   const report = await compare({
     real: values.real,
-    seed: positive("seed", values.seed, Math.floor(Math.random() * 2 ** 30) + 1, usage),
-    requests: positive("requests", values.requests, 2_000, usage),
+    seed: readPositiveInteger("seed", values.seed, Math.floor(Math.random() * 2 ** 30) + 1, usage),
+    requests: readPositiveInteger("requests", values.requests, 2_000, usage),
     only: values.only,
-    maxFindings: positive("findings", values.findings, 40, usage),
+    maxFindings: readPositiveInteger("findings", values.findings, 40, usage),
     progress: (line) => process.stderr.write(`${line}\n`),
   });
   if (values.json) console.log(JSON.stringify(report));

@@ -1,6 +1,6 @@
 /** The requests that are compared, by what they are about. */
 
-import { mutated } from "@offhook/platform/testing/fuzz/mutation";
+import { mutate } from "@offhook/platform/testing/fuzz/mutation";
 import type { FuzzRequest } from "@offhook/platform/testing/fuzz/request";
 import { anyOf, member, someOf, words } from "@offhook/platform/testing/fuzz/text";
 import fc from "fast-check";
@@ -194,7 +194,7 @@ const counts = fc.oneof(
   ),
 );
 const wrong = searchOf(
-  mutated(
+  mutate(
     fc.oneof<fc.Arbitrary<unknown>[]>(
       query.map((one) => ({ query: one, _source: false })),
       aggs.map((one) => ({ size: 0, aggs: one })),

@@ -1,7 +1,7 @@
 /** Requests to the Elasticsearch twin. */
 
 import { field, keywordField, phrase } from "@offhook/platform/testing/fuzz/fields";
-import { brokenText, jsonText, mutated, queryOf } from "@offhook/platform/testing/fuzz/mutation";
+import { brokenText, jsonText, mutate, queryOf } from "@offhook/platform/testing/fuzz/mutation";
 import type { FuzzRequest } from "@offhook/platform/testing/fuzz/request";
 import { jsonRefusal, type Shape } from "@offhook/platform/testing/fuzz/rules";
 import { type ListedOperation, pathOf, requestsTo } from "@offhook/platform/testing/fuzz/targets";
@@ -64,7 +64,7 @@ const url = {
   error_trace: flag,
 };
 
-const document = mutated(
+const document = mutate(
   anyOf({
     "@timestamp": fc.constantFrom<unknown>("2026-01-30T09:00:00Z", "x", 1769763602243, null),
     message: phrase,
@@ -88,7 +88,7 @@ const bulk = fc
   })
   .map((pairs) => pairs.flat());
 const multiSearch = fc
-  .array(fc.tuple(mutated(anyOf({ index, search_type: words("query_then_fetch x") })), mutated(searchBody)), {
+  .array(fc.tuple(mutate(anyOf({ index, search_type: words("query_then_fetch x") })), mutate(searchBody)), {
     minLength: 1,
     maxLength: 3,
   })

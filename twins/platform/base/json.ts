@@ -42,20 +42,20 @@ function nestingOf(body: Buffer): number {
 /** A deep copy of a JSON value. Members that are `undefined` are left out. */
 export function cloneJson<Value>(value: Value): Value;
 export function cloneJson(value: unknown): unknown {
-  return copy(value, false);
+  return copy(value, "mutable");
 }
 
-/** A deep copy that nobody can change. */
-export function frozenJson<Value>(value: Value): Value;
-export function frozenJson(value: unknown): unknown {
-  return copy(value, true);
+/** A deep copy, frozen at every level. */
+export function cloneFrozenJson<Value>(value: Value): Value;
+export function cloneFrozenJson(value: unknown): unknown {
+  return copy(value, "frozen");
 }
 
-function copy(value: unknown, freeze: boolean): unknown {
+function copy(value: unknown, as: "mutable" | "frozen"): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const array = value.map((item) => copy(item, freeze));
-    return freeze ? Object.freeze(array) : array;
+    const array = value.map((item) => copy(item, as));
+    return as === "frozen" ? Object.freeze(array) : array;
   }
   if (!isPlain(value)) throw new TypeError(`a ${value.constructor.name} is not a JSON value`);
   const object = emptyRecord<unknown>();
@@ -66,14 +66,14 @@ function copy(value: unknown, freeze: boolean): unknown {
     // Assigning to `__proto__` would set the prototype instead of a member.
     if (name === "__proto__") {
       Object.defineProperty(object, name, {
-        value: copy(member, freeze),
+        value: copy(member, as),
         enumerable: true,
         writable: true,
         configurable: true,
       });
-    } else object[name] = copy(member, freeze);
+    } else object[name] = copy(member, as);
   }
-  return freeze ? Object.freeze(object) : object;
+  return as === "frozen" ? Object.freeze(object) : object;
 }
 
 function isPlain(value: object): boolean {

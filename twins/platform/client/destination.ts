@@ -64,11 +64,11 @@ export class CallbackRegister {
   }
 
   /** What may be said of it: the address without its query, and the names of the headers. */
-  shown(): { url: string; headers: Record<string, string>; registered_at: string } | undefined {
+  describe(): { url: string; headers: Record<string, string>; registered_at: string } | undefined {
     if (!this.#destination || this.#registeredAtMs === undefined) return undefined;
     const { url, headers } = this.#destination;
     return {
-      url: shownUrl(url),
+      url: maskUrl(url),
       headers: Object.fromEntries(Object.keys(headers).map((name) => [name, "***"])),
       registered_at: new Date(this.#registeredAtMs).toISOString(),
     };
@@ -76,7 +76,7 @@ export class CallbackRegister {
 }
 
 /** An address without what may be secret in it: the values of its query. */
-function shownUrl(url: string): string {
+function maskUrl(url: string): string {
   const shown = new URL(url);
   for (const name of new Set(shown.searchParams.keys())) shown.searchParams.set(name, "***");
   shown.hash = "";

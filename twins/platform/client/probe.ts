@@ -71,7 +71,7 @@ function statusOf(destination: CallbackDestination, signal: AbortSignal): Promis
     });
     asking.once("error", reject);
     asking.once("response", (response: IncomingMessage) => {
-      letGo(response);
+      discard(response);
       resolve(response.statusCode ?? 0);
     });
     asking.end();
@@ -79,7 +79,7 @@ function statusOf(destination: CallbackDestination, signal: AbortSignal): Promis
 }
 
 /** Reads a short answer to its end, so that its sender sees it taken, and cuts a long one off. */
-function letGo(response: IncomingMessage): void {
+function discard(response: IncomingMessage): void {
   let read = 0;
   response.on("error", () => response.destroy());
   response.on("data", (chunk: Buffer) => {

@@ -17,7 +17,7 @@ function register(method: "PUT" | "POST"): Operation<ControlTarget> {
       const body = readBodyAs(request, destinationBody, '{"url": "http://127.0.0.1:8008/hook"}');
       if (!body.ok) return body.response;
       twin.callbacks.register(body.value, sandbox.clock.now());
-      return { status: 200, body: twin.callbacks.shown() };
+      return { status: 200, body: twin.callbacks.describe() };
     },
   });
 }
@@ -32,7 +32,7 @@ export const clientOperations: readonly Operation<ControlTarget>[] = [
     surface: "rest",
     summary: "The registered callback destination, without its secrets.",
     handle: (_request, { twin }) => {
-      const shown = twin.callbacks.shown();
+      const shown = twin.callbacks.describe();
       return shown ? { status: 200, body: shown } : noneRegistered;
     },
   }),
@@ -52,7 +52,7 @@ export const clientOperations: readonly Operation<ControlTarget>[] = [
     summary: "Asks the callback destination for an answer, and says what happened.",
     async handle({ signal }, { twin }) {
       const destination = twin.callbacks.current;
-      const shown = twin.callbacks.shown();
+      const shown = twin.callbacks.describe();
       if (!destination || !shown) {
         return { status: 200, body: { url: null, reachable: false, ...notProbed } };
       }

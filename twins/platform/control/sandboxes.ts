@@ -88,7 +88,7 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
         const living = await createOrRelease(plan, target);
         return { status: 201, body: describeSandbox(living) };
       } catch (error) {
-        return notCreated(error, given !== undefined);
+        return creationFailure(error, given ? "request" : "environment file");
       }
     },
   }),
@@ -121,7 +121,7 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
       try {
         return (await sandboxes.remove(organisation, params.id ?? "")) ? { status: 204 } : noSandbox;
       } catch (error) {
-        if (error instanceof SandboxRefusal) return refused(error);
+        if (error instanceof SandboxRefusal) return refusalResponse(error);
         throw error;
       }
     },
@@ -172,7 +172,7 @@ async function readOwnDatasets(
       const file = givenReach.resolvePath(dataset);
       const made = await environments.fromFile(definition, file).catch((reason: unknown) => {
         if (reason instanceof WorldUnavailable) throw reason;
-        throw unusable(givenReach.fileError(dataset, reason), reason);
+        throw withoutFileContents(givenReach.fileError(dataset, reason), reason);
       });
       datasets.set(definition.name, made);
     }
@@ -184,7 +184,7 @@ async function readOwnDatasets(
 }
 
 /** The refusal of a dataset's file: where something is wrong, and not what stands there. */
-function unusable({ message }: Error, reason: unknown): Error {
+function withoutFileContents({ message }: Error, reason: unknown): Error {
   if (!(reason instanceof DatasetRefusal)) return new Error(message);
   const places = reason.problems.map(({ rule: _rule, ...place }) => ({ ...place, rule: "is wrong here" }));
   return new DatasetRefusal(message, places, reason.total);
@@ -208,18 +208,18 @@ async function releaseAll(datasets: ReadonlyMap<string, Dataset>): Promise<void>
 
 const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
 
-function refused({ status, code, message }: SandboxRefusal): VendorResponse {
+function refusalResponse({ status, code, message }: SandboxRefusal): VendorResponse {
   return errorResponse(status, code, message);
 }
 
-/** @param given whether the services were the client's own, so that a twin which does not start is the client's matter. */
-function notCreated(error: unknown, given: boolean): VendorResponse {
-  if (error instanceof SandboxRefusal) return refused(error);
+/** @param source of the services: a twin that does not start is the client's fault only if the request named it. */
+function creationFailure(error: unknown, source: "request" | "environment file"): VendorResponse {
+  if (error instanceof SandboxRefusal) return refusalResponse(error);
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof DatasetRefusal) return errorResponse(422, "invalid_dataset", message, error.problems);
   if (error instanceof WorldUnavailable) return unavailableResponse(error);
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof WorldRefusal) return errorResponse(422, "refused", message, cause.problems);
   if (cause instanceof WorldUnavailable) return unavailableResponse(cause);
-  return errorResponse(given ? 422 : 500, "not_started", message);
+  return errorResponse(source === "request" ? 422 : 500, "not_started", message);
 }

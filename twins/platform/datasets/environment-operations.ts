@@ -43,7 +43,7 @@ export const environmentOperations: readonly Operation<EnvironmentsTarget>[] = [
       const place = await placeOf(request, target);
       if (!place.ok) return place.response;
       const dataset = target.environments.dataset(place.place);
-      return dataset ? describedResponse(200, dataset.description) : noDataset(place.place);
+      return dataset ? descriptionResponse(200, dataset.description) : noDataset(place.place);
     },
   }),
   operation<EnvironmentsTarget>({
@@ -102,7 +102,7 @@ function noDataset({ environment, service }: DatasetPlace): VendorResponse {
 }
 
 /** A description, its sample spelled as it is: a program's numbers would not hold all digits. */
-export function describedResponse(
+export function descriptionResponse(
   status: number,
   description: DatasetDescription,
   more: object = {},

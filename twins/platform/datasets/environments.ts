@@ -98,7 +98,7 @@ export class Environments {
   ): Promise<{ dataset: Dataset; sandboxes: ResetSandbox[] }> {
     const before = this.#slot(place);
     if (before.state === "changing" || (before.state === "present" && existing === "keep")) {
-      throw new DatasetConflict(occupied(before, place));
+      throw new DatasetConflict(conflictMessage(before, place));
     }
     const slots = this.#slotsOf(place.organisation);
     const taken = [...slots.values()].filter(({ state }) => state !== "absent").length;
@@ -128,7 +128,7 @@ export class Environments {
   async remove(place: DatasetPlace, reset: ResetSandboxes): Promise<ResetSandbox[] | undefined> {
     const before = this.#slot(place);
     if (before.state === "absent") return undefined;
-    if (before.state === "changing") throw new DatasetConflict(occupied(before, place));
+    if (before.state === "changing") throw new DatasetConflict(conflictMessage(before, place));
     const slots = this.#slotsOf(place.organisation);
     slots.set(keyOf(place), { state: "changing", dataset: undefined });
     const sandboxes = await reset(place);
@@ -177,7 +177,7 @@ export class Environments {
 /** Neither name has a slash in it. */
 const keyOf = ({ environment, service }: DatasetPlace) => `${environment}/${service}`;
 
-function occupied({ state }: Slot, { environment, service }: DatasetPlace): string {
+function conflictMessage({ state }: Slot, { environment, service }: DatasetPlace): string {
   const what = `${service} in environment ${environment}`;
   if (state === "changing") return `the dataset of ${what} is being changed; try again when that is over`;
   return `there is a dataset for ${what} already; delete it first, or replace it with ?replace=true`;

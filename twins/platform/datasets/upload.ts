@@ -9,7 +9,7 @@ import type { Local } from "../sandboxes/serve.ts";
 import { DatasetRefusal, DatasetTooLarge } from "../twin/dataset.ts";
 import { WorldUnavailable } from "../world/world.ts";
 import {
-  describedResponse,
+  descriptionResponse,
   type EnvironmentsTarget,
   readPlace,
   uploadRoute,
@@ -100,7 +100,7 @@ async function upload(
       target.reset,
       given.data.replace === "true" ? "replace" : "keep",
     );
-    return { kind: "answer", response: describedResponse(201, dataset.description, { sandboxes }) };
+    return { kind: "answer", response: descriptionResponse(201, dataset.description, { sandboxes }) };
   } catch (error) {
     if (left.signal.aborted) return { kind: "gone" };
     const response = responseOf(error);

@@ -8,7 +8,7 @@ import type { VendorResponse } from "../http/operation.ts";
 import type { ArmedFault } from "./armed-fault.ts";
 import type { RequestFault } from "./fault.ts";
 import { resetConnection } from "./reset.ts";
-import { pause, untilRemoved } from "./wait.ts";
+import { pause, waitUntilRemoved } from "./wait.ts";
 
 /** A request that has arrived and has not been answered. */
 export interface Exchange {
@@ -30,9 +30,9 @@ export async function answerWithFault(
   if (!(await pause(spec.delay_ms ?? 0, fault, res))) return undefined;
   switch (spec.effect) {
     case "status":
-      return sendResponse(req, res, retryingAfter(exchange.refusal(spec.status), spec.retry_after));
+      return sendResponse(req, res, withRetryAfter(exchange.refusal(spec.status), spec.retry_after));
     case "hang":
-      if (!(await untilRemoved(fault, res))) return undefined;
+      if (!(await waitUntilRemoved(fault, res))) return undefined;
       return sendResponse(req, res, await exchange.perform());
     case "slow":
       return sendSlowly(exchange, await exchange.perform(), spec.bytes_per_second);
@@ -50,7 +50,7 @@ export async function answerWithFault(
 }
 
 /** An armed status with the header that says when to try again, if one is asked for. */
-export function retryingAfter(response: VendorResponse, seconds: number | undefined): VendorResponse {
+export function withRetryAfter(response: VendorResponse, seconds: number | undefined): VendorResponse {
   if (seconds === undefined) return response;
   return { ...response, headers: { ...response.headers, "retry-after": String(seconds) } };
 }

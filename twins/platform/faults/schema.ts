@@ -127,10 +127,10 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
     .enum(["request", "response", "body"], { error: oneOf("moment", ["request", "response", "body"]) })
     .default("request");
   const schemas = {
-    status: scoped({ ...requests, effect: z.literal("status"), status, retry_after }),
-    reset: scoped({ ...requests, effect: z.literal("reset"), at }),
-    hang: scoped({ ...requests, effect: z.literal("hang") }),
-    slow: scoped({
+    status: withScope({ ...requests, effect: z.literal("status"), status, retry_after }),
+    reset: withScope({ ...requests, effect: z.literal("reset"), at }),
+    hang: withScope({ ...requests, effect: z.literal("hang") }),
+    slow: withScope({
       ...requests,
       effect: z.literal("slow"),
       bytes_per_second: count(1).optional(),
@@ -138,10 +138,14 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
       message: "a slow answer needs delay_ms, bytes_per_second or both",
       when: isObject,
     }),
-    truncate: scoped({ ...requests, effect: z.literal("truncate"), bytes: count(0, 1024 ** 3).optional() }),
-    refuse_upgrade: scoped({ ...sockets, effect: z.literal("refuse_upgrade"), status, retry_after }),
-    drop: scoped({ ...sockets, effect: z.literal("drop"), after_ms: afterMs.default(0), code }),
-    freeze: scoped({ ...sockets, effect: z.literal("freeze"), after_ms: afterMs.default(0) }),
+    truncate: withScope({
+      ...requests,
+      effect: z.literal("truncate"),
+      bytes: count(0, 1024 ** 3).optional(),
+    }),
+    refuse_upgrade: withScope({ ...sockets, effect: z.literal("refuse_upgrade"), status, retry_after }),
+    drop: withScope({ ...sockets, effect: z.literal("drop"), after_ms: afterMs.default(0), code }),
+    freeze: withScope({ ...sockets, effect: z.literal("freeze"), after_ms: afterMs.default(0) }),
   };
   return Object.entries(schemas).map(([name, schema]) => ({ name, schema }));
 }
@@ -155,13 +159,13 @@ function compileConnections(
   const error = "there is one moment here, request: before anything is passed on";
   const delay_ms = count(1, MAX_DELAY_MS);
   const schemas = {
-    reset: scoped({
+    reset: withScope({
       ...target,
       effect: z.literal("reset"),
       at: z.literal("request", { error }).default("request"),
     }),
-    hang: scoped({ ...target, effect: z.literal("hang") }),
-    slow: scoped({ ...target, effect: z.literal("slow"), delay_ms }),
+    hang: withScope({ ...target, effect: z.literal("hang") }),
+    slow: withScope({ ...target, effect: z.literal("slow"), delay_ms }),
   };
   const known = oneOf("effect", connectionEffects);
   const none = z.looseObject({
@@ -186,7 +190,7 @@ function targetOf(operations: readonly { id: string }[], kind: string) {
 }
 
 /** A fault says what it is for, so that it never hits a request nobody thought of. */
-function scoped<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+function withScope<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z
     .strictObject(shape)
     .refine((fault) => "operation" in fault !== "all" in fault, {

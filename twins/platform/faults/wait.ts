@@ -14,7 +14,7 @@ export function pause(ms: number, fault: ArmedFault, client: Held): Promise<bool
 }
 
 /** Waits until the fault is removed. Answers whether the client is still there. */
-export function untilRemoved(fault: ArmedFault, client: Held): Promise<boolean> {
+export function waitUntilRemoved(fault: ArmedFault, client: Held): Promise<boolean> {
   return wait(fault, client);
 }
 

@@ -140,9 +140,9 @@ export class WorldWithFiles implements World {
   }
 
   watch(listener: (change: WorldChange) => void): () => void {
-    const told = (change: WorldChange) =>
+    const listenToBoth = (change: WorldChange) =>
       listener({ ...change, stateVersion: change.stateVersion + this.#files.version });
-    const unwatch = this.#world.watch(told);
+    const unwatch = this.#world.watch(listenToBoth);
     this.#listeners.add(listener);
     return () => {
       unwatch();
@@ -164,7 +164,7 @@ export class WorldWithFiles implements World {
     }
   }
 
-  #find(table: string, where: Row, seen: (value: unknown) => unknown): StoredFile[] {
+  #find(table: string, where: Row, compared: (value: unknown) => unknown): StoredFile[] {
     const columns = filesTable(table).columns.map(({ name }) => name);
     const unknown = Object.keys(where).filter((name) => !columns.includes(name));
     if (unknown.length > 0) {
@@ -173,7 +173,9 @@ export class WorldWithFiles implements World {
     }
     return this.#files.all().filter((file) => {
       const row = listedRow(file);
-      return Object.entries(where).every(([column, value]) => isDeepStrictEqual(seen(row[column]), value));
+      return Object.entries(where).every(([column, value]) =>
+        isDeepStrictEqual(compared(row[column]), value),
+      );
     });
   }
 

@@ -92,13 +92,13 @@ export function createMask(secrets: Secrets, keys = new PlatformKeys(MASK)): Mas
       const mayBeEscaped = isForm(contentType) && beginning.includes("%");
       if (mayBeEscaped || traces.some((trace) => beginning.includes(trace))) {
         const masked = maskBody(body, contentType, secret, maxBytes + margin);
-        return shown(Buffer.from(masked.text), masked.whole);
+        return maskAndCut(Buffer.from(masked.text), masked);
       }
-      return shown(beginning, whole);
+      return maskAndCut(beginning, { whole });
 
-      function shown(bytes: Buffer, isWhole: boolean): { bytes: Buffer; cut: boolean } {
+      function maskAndCut(bytes: Buffer, { whole }: { whole: boolean }): { bytes: Buffer; cut: boolean } {
         const masked = known.inBytes(bytes);
-        if (isWhole) return firstOf(masked, maxBytes);
+        if (whole) return cutTo(masked, maxBytes);
         return { bytes: masked.subarray(0, Math.min(maxBytes, masked.length - margin)), cut: true };
       }
     },
@@ -141,7 +141,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function firstOf(bytes: Buffer, maxBytes: number): { bytes: Buffer; cut: boolean } {
+function cutTo(bytes: Buffer, maxBytes: number): { bytes: Buffer; cut: boolean } {
   const cut = bytes.length > maxBytes;
   return { bytes: cut ? bytes.subarray(0, maxBytes) : bytes, cut };
 }
@@ -171,13 +171,13 @@ function maskBody(body: Buffer, contentType: string, members: SecretMembers, eno
   const newline = text.indexOf("\n", enough);
   const lines = newline < 0 ? text : text.slice(0, newline);
   // As a rule: what is no member's name stands in a text.
-  if (!members.trace.test(lines) && areJson(lines)) return { text: lines, whole: newline < 0 };
+  if (!members.trace.test(lines) && isJsonLines(lines)) return { text: lines, whole: newline < 0 };
   const masked = maskJson(text, members);
   return masked === undefined ? maskLines(text, members, enough) : { text: masked, whole: true };
 }
 
 /** Whether lines are JSON, each or all together. Some that are may be said not to be. */
-function areJson(lines: string): boolean {
+function isJsonLines(lines: string): boolean {
   try {
     JSON.parse(`[${lines.trim().replaceAll("\n", ",\n")}]`);
     return true;
@@ -189,7 +189,7 @@ function areJson(lines: string): boolean {
 /** @returns `undefined` for what is no JSON */
 function maskJson(text: string, members: SecretMembers): string | undefined {
   try {
-    if (members.trace.test(text)) return JSON.stringify(JSON.parse(text, masking(members.names)));
+    if (members.trace.test(text)) return JSON.stringify(JSON.parse(text, createReplacer(members.names)));
     JSON.parse(text);
     return text;
   } catch {
@@ -209,7 +209,7 @@ function secretMembers(names: ReadonlySet<string>): SecretMembers {
   return { names, trace: new RegExp([...written, "\\\\u"].join("|")) };
 }
 
-function masking(names: ReadonlySet<string>): (name: string, value: unknown) => unknown {
+function createReplacer(names: ReadonlySet<string>): (name: string, value: unknown) => unknown {
   return (name, value) => (names.has(name) && value !== null ? MASK : value);
 }
 

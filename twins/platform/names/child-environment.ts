@@ -30,14 +30,14 @@ export async function childEnvironment(
     ...own,
     ...Object.assign({}, ...variables),
     TWINS_NAMES: JSON.stringify(names),
-    NODE_OPTIONS: [own.NODE_OPTIONS, `--require ${quoted(preload)}`].filter(Boolean).join(" "),
+    NODE_OPTIONS: [own.NODE_OPTIONS, `--require ${quote(preload)}`].filter(Boolean).join(" "),
     ...(await trustVariables(own, names.ca_file)),
     ...proxyVariables(own, names, proxyUrl),
   };
 }
 
 /** `NODE_OPTIONS` is split at spaces, except within quotes. */
-function quoted(file: string): string {
+function quote(file: string): string {
   return `"${file.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 

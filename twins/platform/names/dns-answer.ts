@@ -46,13 +46,13 @@ export function decideDns(query: Buffer, list: DnsList): DnsDecision {
   if (query.length < HEADER_BYTES) return { kind: "ignore" };
   const flags = query.readUInt16BE(2);
   if (flags & IS_RESPONSE) return { kind: "ignore" };
-  if (flags & OPCODE) return { kind: "answer", message: bare(query, NOT_IMPLEMENTED) };
+  if (flags & OPCODE) return { kind: "answer", message: headerOnly(query, NOT_IMPLEMENTED) };
   if (query.length > MAX_QUERY_BYTES || query.readUInt16BE(QUESTION_COUNT_AT) !== 1) {
-    return { kind: "answer", message: bare(query, FORMAT_ERROR) };
+    return { kind: "answer", message: headerOnly(query, FORMAT_ERROR) };
   }
   const packet = read(query);
   const question = readQuestion(query);
-  if (!packet || !question) return { kind: "answer", message: bare(query, FORMAT_ERROR) };
+  if (!packet || !question) return { kind: "answer", message: headerOnly(query, FORMAT_ERROR) };
   const reply = (code: number, answers: Answer[] = []): Buffer => {
     const message = encode({
       type: "response",
@@ -129,7 +129,7 @@ const edns: OptAnswer = {
 };
 
 /** An answer to a query whose question cannot be read: its header alone. */
-function bare(query: Buffer, code: number): Buffer {
+function headerOnly(query: Buffer, code: number): Buffer {
   const message = Buffer.alloc(HEADER_BYTES);
   message.writeUInt16BE(query.readUInt16BE(0), 0);
   message.writeUInt16BE(

@@ -7,7 +7,7 @@ import net, { BlockList, isIPv4, isIPv6 } from "node:net";
 import type { Logger } from "pino";
 import { explainListenError, listen } from "../http/listen.ts";
 import { type DnsList, decideDns, MAX_QUERY_BYTES } from "./dns-answer.ts";
-import { messageReader, prefixed } from "./dns-stream.ts";
+import { messageReader, prefixLength } from "./dns-stream.ts";
 import { askUpstream, type Resolver, type Transport } from "./dns-upstream.ts";
 
 export interface DnsResponderOptions {
@@ -103,7 +103,7 @@ function serveConnection(socket: net.Socket, respond: (query: Buffer) => Promise
     waiting++;
     respond(query).then(
       (answer) => {
-        if (answer && !socket.destroyed) socket.write(prefixed(answer), () => waiting--);
+        if (answer && !socket.destroyed) socket.write(prefixLength(answer), () => waiting--);
         else waiting--;
       },
       () => socket.destroy(),

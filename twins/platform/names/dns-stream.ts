@@ -3,7 +3,7 @@
 const LENGTH_BYTES = 2;
 
 /** A message with its length before it. */
-export function prefixed(message: Buffer): Buffer {
+export function prefixLength(message: Buffer): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt16BE(message.length);
   return Buffer.concat([length, message]);

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import dgram from "node:dgram";
 import net, { isIPv6 } from "node:net";
-import { messageReader, prefixed } from "./dns-stream.ts";
+import { messageReader, prefixLength } from "./dns-stream.ts";
 
 export interface Resolver {
   /** IP address. */
@@ -70,6 +70,6 @@ function askByTcp(asked: Buffer, { host, port }: Resolver): Promise<Buffer | und
     socket.on("error", () => finish());
     socket.on("close", () => finish());
     socket.on("data", read);
-    socket.write(prefixed(asked));
+    socket.write(prefixLength(asked));
   });
 }

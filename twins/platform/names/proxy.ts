@@ -41,7 +41,7 @@ const TLS_HANDSHAKE = 22;
 /** Refusals that are remembered, so that each is told once. */
 const MAX_TOLD = 1000;
 /** Headers about a connection and not about the request (RFC 9110, 7.6.1); what a program says to the proxy alone. */
-const OWN_HEADERS = [
+const HOP_BY_HOP_HEADERS = [
   "connection",
   "keep-alive",
   "proxy-authenticate",
@@ -255,11 +255,11 @@ function pass(req: IncomingMessage, res: ServerResponse, url: URL, socket: Duple
     const onward = http.request({
       method: req.method ?? "GET",
       path: `${url.pathname}${url.search}`,
-      headers: ["host", url.host, ...ownHeadersRemoved(req, ["host"]), "connection", "close"],
+      headers: ["host", url.host, ...removeHopByHopHeaders(req, ["host"]), "connection", "close"],
       createConnection: () => socket,
     });
     onward.once("response", (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.statusMessage, ownHeadersRemoved(answer));
+      res.writeHead(answer.statusCode ?? 502, answer.statusMessage, removeHopByHopHeaders(answer));
       pipeline(answer, res, () => resolve());
     });
     onward.once("error", (error) => {
@@ -271,9 +271,12 @@ function pass(req: IncomingMessage, res: ServerResponse, url: URL, socket: Duple
 }
 
 /** Names and values as they came, without those of the connection. */
-function ownHeadersRemoved({ rawHeaders, headers }: IncomingMessage, more: readonly string[] = []): string[] {
+function removeHopByHopHeaders(
+  { rawHeaders, headers }: IncomingMessage,
+  more: readonly string[] = [],
+): string[] {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  const removed = new Set([...OWN_HEADERS, ...named, ...more]);
+  const removed = new Set([...HOP_BY_HOP_HEADERS, ...named, ...more]);
   const kept: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const [name = "", value = ""] = rawHeaders.slice(index, index + 2);

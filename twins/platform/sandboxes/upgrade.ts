@@ -3,7 +3,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import { retryingAfter } from "../faults/request-effects.ts";
+import { withRetryAfter } from "../faults/request-effects.ts";
 import { strikeSocket } from "../faults/socket-effects.ts";
 import { pause } from "../faults/wait.ts";
 import { ArrivedRequest, encodeBody } from "../http/http.ts";
@@ -106,7 +106,7 @@ export function createUpgrader(): Upgrader {
     if (fault?.spec.effect === "refuse_upgrade") {
       const { status, retry_after } = fault.spec;
       const refusal = twin.type.definition.refusal({ kind: "fault", status, operation: route.id });
-      return refuse(retryingAfter(refusal, retry_after), fault.label);
+      return refuse(withRetryAfter(refusal, retry_after), fault.label);
     }
     const answer = await askTwin(twin, route, request);
     if ("refuse" in answer) return refuse(answer.refuse);

@@ -39,7 +39,12 @@ function reasonOf(error: unknown): string {
  * Reads a whole number above 0 of the command line.
  * @throws UsageError with the usage for anything else
  */
-export function positive(option: string, text: string | undefined, otherwise: number, usage: string): number {
+export function readPositiveInteger(
+  option: string,
+  text: string | undefined,
+  otherwise: number,
+  usage: string,
+): number {
   if (text === undefined) return otherwise;
   if (/^[1-9][0-9]*$/.test(text)) return Number(text);
   throw new UsageError(`--${option} takes a whole number above 0, not ${text}\n${usage}`);

@@ -5,10 +5,10 @@ import { errorResponse } from "../http/errors.ts";
 import { refuseEarly } from "../http/http.ts";
 import { createRouter } from "../http/router.ts";
 import {
-  behindKey,
   type OrganisationRoutes,
   type OrganisationRoutesOptions,
   type Owner,
+  requireKey,
   serveOwned,
 } from "./organisation-routes.ts";
 
@@ -23,7 +23,7 @@ export function createEnvironmentRoutes({
   log,
   ...shared
 }: EnvironmentRoutesOptions): OrganisationRoutes {
-  return behindKey({ keys, journals }, async (req, res, address, owner) => {
+  return requireKey({ keys, journals }, async (req, res, address, owner) => {
     const target = { ...shared, ...owner };
     const upload = uploads.match(req.method ?? "GET", address.path);
     if (upload.kind !== "found") return serveOwned(req, res, address, { operations, target, log });

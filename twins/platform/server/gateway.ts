@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     if (!served) {
-      await refuseEarly(req, res, starting());
+      await refuseEarly(req, res, startingResponse());
       return;
     }
     const address = addressOf(req, lookup);
@@ -96,7 +96,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       case "control":
         return serveControl(req, res, address, options.keys, served.sandboxes);
       case "nowhere":
-        await refuseEarly(req, res, nowhere(address.path));
+        await refuseEarly(req, res, notFoundResponse(address.path));
         return;
     }
     if (
@@ -110,7 +110,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const found = find(served, address);
     if (found && address.kind === "twin") return serveTwinAddress(req, res, address, found);
     if (found) return serveVendor(req, res, address, found);
-    await refuseEarly(req, res, nowhere(address.path));
+    await refuseEarly(req, res, notFoundResponse(address.path));
   }
 
   function findUpgrade(req: IncomingMessage): TakeUpgrade | undefined {
@@ -147,11 +147,11 @@ function addressOf(req: IncomingMessage, lookup: HostLookup): Address {
   return readAddress(req.url ?? "/", named, lookup);
 }
 
-function nowhere(path: string) {
+function notFoundResponse(path: string) {
   return errorResponse(404, "not_found", `there is no such sandbox or twin: ${path.slice(0, 200)}`);
 }
 
-function starting() {
+function startingResponse() {
   const response = errorResponse(503, "starting", "the twins are starting; try again in a second");
   return { ...response, headers: { "retry-after": "1" } };
 }

@@ -31,7 +31,7 @@ export interface Owner {
 type ServeOwner = (req: IncomingMessage, res: ServerResponse, address: Local, owner: Owner) => Promise<void>;
 
 /** Serves those who have a key, as the organisation it belongs to. */
-export function behindKey(
+export function requireKey(
   { keys, journals }: Omit<OrganisationRoutesOptions, "log">,
   serve: ServeOwner,
 ): OrganisationRoutes {

@@ -2,10 +2,10 @@
 import { type SandboxesTarget, sandboxOperations } from "../control/sandboxes.ts";
 import { createRouter } from "../http/router.ts";
 import {
-  behindKey,
   type OrganisationRoutes,
   type OrganisationRoutesOptions,
   type Owner,
+  requireKey,
   serveOwned,
 } from "./organisation-routes.ts";
 
@@ -19,7 +19,7 @@ export function createSandboxRoutes({
   log,
   ...shared
 }: SandboxRoutesOptions): OrganisationRoutes {
-  return behindKey({ keys, journals }, (req, res, address, owner) =>
+  return requireKey({ keys, journals }, (req, res, address, owner) =>
     serveOwned(req, res, address, { operations, target: { ...shared, ...owner }, log }),
   );
 }

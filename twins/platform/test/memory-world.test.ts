@@ -334,7 +334,7 @@ describe("limits", () => {
           id: { type: z.string(), description: "Its id." },
           status: { type: z.enum(["live", "ended"]), description: "Where it stands." },
         },
-        limit: { rows: 3, mayLetGo: (row) => row.status === "ended" },
+        limit: { rows: 3, mayEvict: (row) => row.status === "ended" },
       }),
       messages: defineTable({
         description: "Something said.",

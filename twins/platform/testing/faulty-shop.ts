@@ -18,9 +18,9 @@ export interface FaultyShop {
   stop(): Promise<void>;
 }
 
-export async function startFaultyShop(noted?: (what: string) => void): Promise<FaultyShop> {
+export async function startFaultyShop(note?: (what: string) => void): Promise<FaultyShop> {
   const services = "version: 1\nservices:\n  - name: shop\n    config: { stock: [lamp, chair] }\n";
-  const twins = await startEnvironment(services, { twins: [engine, createShop(noted)] });
+  const twins = await startEnvironment(services, { twins: [engine, createShop(note)] });
   const { url, control_url } = addressesOf(twins, "shop");
   const control = (method: string, path: string, body?: unknown) =>
     request(method, `${control_url}/sim${path}`, { headers: { "x-api-key": twins.apiKey }, body });

@@ -4,14 +4,14 @@ import { z } from "zod";
 import type { PlatformRefusal } from "../http/operation.ts";
 import { operation, socketOperation, type VendorResponse } from "../http/operation.ts";
 import { defineTwin, type RunningTwin } from "../twin/twin.ts";
-import { resettable } from "../world/baseline.ts";
+import { createReset } from "../world/baseline.ts";
 import { createMemoryWorld } from "../world/memory-world.ts";
 import { defineTable } from "../world/table.ts";
 
 export interface Shop extends RunningTwin {
   world: ReturnType<typeof createWorld>;
   /** Told by tests what happened inside. */
-  noted: (what: string) => void;
+  note: (what: string) => void;
 }
 
 function createWorld() {
@@ -133,13 +133,13 @@ const operations = [
     handle: ({ signal }, shop) =>
       new Promise<VendorResponse>((resolve) => {
         signal.addEventListener("abort", () => {
-          shop.noted("aborted");
+          shop.note("aborted");
           resolve({ status: 200 });
         });
         // As many as a request's own statements may be.
         for (let statement = 0; statement < 20; statement++)
           signal.addEventListener("abort", () => undefined);
-        shop.noted("waiting");
+        shop.note("waiting");
       }),
   }),
   operation<Shop>({
@@ -194,7 +194,7 @@ const sockets = [
         subprotocol: "shop",
         accept: (socket) => {
           socket.on("message", (data, binary) => socket.send(data, { binary }));
-          socket.on("close", (code) => shop.noted(`socket closed ${code}`));
+          socket.on("close", (code) => shop.note(`socket closed ${code}`));
         },
       };
     },
@@ -219,8 +219,8 @@ export function shopRefusal(refusal: PlatformRefusal): VendorResponse {
   }
 }
 
-/** @param noted is called with what happens inside. */
-export function createShop(noted: (what: string) => void = () => undefined) {
+/** @param note is called with what happens inside. */
+export function createShop(note: (what: string) => void = () => undefined) {
   return defineTwin({
     name: "shop",
     vendor: "The Shop",
@@ -237,14 +237,14 @@ export function createShop(noted: (what: string) => void = () => undefined) {
       if (config.fails) throw new Error(config.fails);
       const world = createWorld();
       await world.insert({ things: config.stock.map((id) => ({ id })) });
-      const reset = await resettable(world, {
+      const reset = await createReset(world, {
         rich: { makers: [{ id: "m" }], things: [{ id: "gold", maker: "m", price: 999 }] },
       });
       return {
         world,
-        noted,
+        note,
         reset,
-        stop: async () => noted("stopped"),
+        stop: async () => note("stopped"),
       };
     },
     clientEnvironment: (url) => ({ SHOP_URL: url }),

@@ -23,9 +23,9 @@ export interface WebhookServer {
   /** How the next requests are answered; a reply that never resolves hangs. */
   answer: (call: WebhookCall) => WebhookReply | Promise<WebhookReply>;
   /** The first `count` requests, once they have come. */
-  received(count: number): Promise<WebhookCall[]>;
+  waitForCount(count: number): Promise<WebhookCall[]>;
   /** The first request that fits, once it has come. */
-  seen(fits: (call: WebhookCall) => boolean): Promise<WebhookCall>;
+  waitFor(fits: (call: WebhookCall) => boolean): Promise<WebhookCall>;
   stop(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startWebhookServer(): Promise<WebhookServer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
 
-  async function seen(fits: (call: WebhookCall) => boolean): Promise<WebhookCall> {
+  async function waitFor(fits: (call: WebhookCall) => boolean): Promise<WebhookCall> {
     await watched.until(() => hook.calls.some(fits), "a webhook request");
     const found = hook.calls.find(fits);
     if (!found) throw new Error("no such webhook request");
@@ -61,11 +61,11 @@ export async function startWebhookServer(): Promise<WebhookServer> {
     url: `http://127.0.0.1:${port}`,
     calls: [],
     answer: () => ({ body: {} }),
-    async received(count) {
+    async waitForCount(count) {
       await watched.until(() => hook.calls.length >= count, `${count} webhook requests`);
       return hook.calls.slice(0, count);
     },
-    seen,
+    waitFor,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

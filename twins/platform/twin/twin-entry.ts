@@ -29,10 +29,13 @@ export function entryOf(twin: TwinEntry | AnyTwinDefinition): TwinEntry {
 
 /** An entry of the package `@offhook/<name>`. Loading it throws what to install or restore when the package is not there. */
 export function packagedTwin(name: string, load: TwinEntry["load"]): TwinEntry {
-  return { name, load: () => load().catch((error: unknown) => Promise.reject(missingOr(error, name))) };
+  return {
+    name,
+    load: () => load().catch((error: unknown) => Promise.reject(explainMissingPackage(error, name))),
+  };
 }
 
-function missingOr(error: unknown, name: string): unknown {
+function explainMissingPackage(error: unknown, name: string): unknown {
   const packageName = `@offhook/${name}`;
   const isMissing =
     error instanceof Error &&

@@ -5,7 +5,7 @@ import { DEFAULT_PROFILE, type Tables, unknownProfile, type World } from "./worl
  * Remembers the world as it is now. The returned function puts it back, or loads a named profile.
  * @param profiles whole states by name.
  */
-export async function resettable(
+export async function createReset(
   world: World,
   profiles: Readonly<Record<string, Tables>> = {},
 ): Promise<(profile?: string) => Promise<void>> {

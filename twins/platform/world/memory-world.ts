@@ -184,11 +184,11 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   }
 
   async updateEach(changes: readonly RowChange[]): Promise<void> {
-    const { rows, lettingGo } = planChanges(this.#state, changes);
-    this.#letGo(lettingGo);
+    const { rows, evicted } = planChanges(this.#state, changes);
+    this.#delete(evicted);
     for (const { table, row } of rows) table.put(row);
     this.#commit([
-      ...removals(lettingGo),
+      ...removals(evicted),
       ...rows.map(({ table, row }) => ({ table: table.type.name, change: "update" as const, row })),
     ]);
   }
@@ -234,10 +234,10 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
 
   #insert(data: Tables, checked: CheckedReferences) {
     const plan = planInsert(this.#state, data, checked);
-    this.#letGo(plan.lettingGo);
+    this.#delete(plan.evicted);
     for (const { table, row } of plan.additions) table.put(row);
     this.#commit([
-      ...removals(plan.lettingGo),
+      ...removals(plan.evicted),
       ...plan.additions.map(({ table, row }) => ({ table: table.type.name, change: "insert" as const, row })),
     ]);
     return plan.additions;
@@ -253,15 +253,15 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     const before = [...table.find(where)];
     const rows = before.map((row) => mergeRow(row, reading.row));
     const moved = movedRows(table, before, rows);
-    const lettingGo = planGrowth(
+    const evicted = planGrowth(
       this.#state,
       rows.map((row) => ({ table, row })),
     );
-    this.#letGo(lettingGo);
-    this.#letGo(moved);
+    this.#delete(evicted);
+    this.#delete(moved);
     for (const row of rows) table.put(row);
     this.#commit([
-      ...removals(lettingGo),
+      ...removals(evicted),
       ...removals(moved),
       ...rows.map((row) => ({ table: name, change: "update" as const, row })),
     ]);
@@ -278,7 +278,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     return rows.length;
   }
 
-  #letGo(rows: readonly PlacedRow[]): void {
+  #delete(rows: readonly PlacedRow[]): void {
     for (const { table, row } of rows) table.delete(keyOf(table, row));
   }
 

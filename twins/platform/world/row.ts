@@ -1,6 +1,6 @@
 /** Checks rows and changes of rows against a table's columns. */
 
-import { frozenJson } from "../base/json.ts";
+import { cloneFrozenJson } from "../base/json.ts";
 import type { Column } from "./column.ts";
 import { isKey, type TableType } from "./table.ts";
 import type { Problem, Row } from "./world.ts";
@@ -11,7 +11,7 @@ export type RowReading = { ok: true; row: Readonly<Row> } | { ok: false; problem
 /** Checks a whole row, fills in defaults, and answers a copy that nobody can change. */
 export function readRow(type: TableType, given: unknown, position: number | undefined): RowReading {
   const whole = type.whole.safeParse(given);
-  if (whole.success && isKey(whole.data[type.key])) return { ok: true, row: frozenJson(whole.data) };
+  if (whole.success && isKey(whole.data[type.key])) return { ok: true, row: cloneFrozenJson(whole.data) };
   const problems = problemsOfRow(type, given, position);
   if (problems.length === 0) throw new Error(`a row of ${type.name} is refused, but none of its columns is`);
   return { ok: false, problems };
@@ -21,7 +21,7 @@ export function readRow(type: TableType, given: unknown, position: number | unde
 function problemsOfRow(type: TableType, given: unknown, position: number | undefined): Problem[] {
   const place = position === undefined ? { table: type.name } : { table: type.name, row: position };
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    return [{ ...place, value: shown(given), rule: "a row is an object" }];
+    return [{ ...place, value: truncateValue(given), rule: "a row is an object" }];
   }
   const members = given as Row;
   const problems = unknownColumns(type, members, place);
@@ -31,7 +31,12 @@ function problemsOfRow(type: TableType, given: unknown, position: number | undef
     readCell(column, value, place, row, problems);
   }
   if (problems.length === 0 && !isKey(row[type.key])) {
-    problems.push({ ...place, column: type.key, value: shown(row[type.key]), rule: "identifies the row" });
+    problems.push({
+      ...place,
+      column: type.key,
+      value: truncateValue(row[type.key]),
+      rule: "identifies the row",
+    });
   }
   return problems;
 }
@@ -70,13 +75,13 @@ function readCell(
     const inside = issue.path.length > 0 ? `${issue.path.map(String).join(".")}: ` : "";
     const rule =
       value === undefined ? `is required (${column.description.type})` : `${inside}${issue.message}`;
-    problems.push({ ...place, column: column.name, value: shown(value), rule });
+    problems.push({ ...place, column: column.name, value: truncateValue(value), rule });
   }
 }
 
 /** The row with its changes; a column changed to `undefined` is gone. */
 export function mergeRow(row: Readonly<Row>, changes: Readonly<Row>): Readonly<Row> {
-  return frozenJson({ ...row, ...changes });
+  return cloneFrozenJson({ ...row, ...changes });
 }
 
 /** Everything that is wrong with column values that rows are selected by: what no row could ever hold is a mistake. */
@@ -85,7 +90,12 @@ export function conditionProblems(type: TableType, where: Row): Problem[] {
   for (const [name, value] of Object.entries(where)) {
     const kind = type.columns.get(name)?.description.type;
     if (kind === undefined || value === null || isOfKind(kind, value)) continue;
-    problems.push({ table: type.name, column: name, value: shown(value), rule: `is compared with ${kind}` });
+    problems.push({
+      table: type.name,
+      column: name,
+      value: truncateValue(value),
+      rule: `is compared with ${kind}`,
+    });
   }
   return problems;
 }
@@ -116,7 +126,7 @@ export function unknownColumns(type: TableType, members: Row, place: { table: st
 }
 
 /** A value as a problem shows it: cut, so that a refusal stays readable. */
-export function shown(value: unknown): unknown {
+export function truncateValue(value: unknown): unknown {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text !== undefined && text.length > 200 ? `${text.slice(0, 200)}…` : value;
 }

@@ -47,7 +47,7 @@ export class Spool {
     try {
       await this.#flush();
     } catch (error) {
-      throw unavailable(error);
+      throw explainFileError(error);
     }
   }
 
@@ -105,7 +105,7 @@ export class Spool {
 }
 
 /** The file system's error in words that say what to do, without the place of the file. */
-function unavailable(error: unknown): unknown {
+function explainFileError(error: unknown): unknown {
   const isOfSystem = error instanceof Error && "syscall" in error && "code" in error;
   if (!isOfSystem) return error;
   const why = `what is larger than ${MEMORY_BYTES >> 20} MiB waits in the machine's temporary folder, which cannot be written to (${error.code})`;

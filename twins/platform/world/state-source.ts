@@ -195,7 +195,7 @@ class ContentHash {
   add(table: string, rows: readonly Row[]): void {
     const hash = this.#tables.get(table) ?? createHash("sha256");
     this.#tables.set(table, hash);
-    for (const row of rows) hash.update(`${JSON.stringify(row, inOrder)}\n`);
+    for (const row of rows) hash.update(`${JSON.stringify(row, sortMembers)}\n`);
   }
 
   digest(): string {
@@ -208,7 +208,7 @@ class ContentHash {
 }
 
 /** The members of objects in the order of their names. */
-function inOrder(_name: string, value: unknown): unknown {
+function sortMembers(_name: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }

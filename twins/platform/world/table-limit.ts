@@ -6,26 +6,26 @@ import { type Addition, type PlacedRow, referringRows, type State } from "./stat
 import { identityOf, type Key, keysIn, type TableRows } from "./table.ts";
 import { type Problem, WorldRefusal } from "./world.ts";
 
-type Leaving = Map<TableRows, Map<Key, PlacedRow>>;
+type Evictions = Map<TableRows, Map<Key, PlacedRow>>;
 
 /** The rows that have to go for `additions`. Where not enough may go, a problem is added and nothing is to be done. */
 export function planRoom(state: State, additions: readonly Addition[], problems: Problem[]): PlacedRow[] {
-  const leaving: Leaving = new Map();
+  const evictions: Evictions = new Map();
   for (const table of new Set(additions.map((addition) => addition.table))) {
     const arriving = additions.filter((addition) => addition.table === table);
     const bytes = arriving.reduce((sum, { row }) => sum + sizeOfJson(row), 0);
-    const needed = neededBy(additions, table);
-    planLeaving(state, table, { rows: arriving.length, bytes }, needed, leaving, problems);
+    const needed = referencedKeys(additions, table);
+    planEviction(state, table, { rows: arriving.length, bytes }, needed, evictions, problems);
   }
-  return allOf(leaving);
+  return placedRows(evictions);
 }
 
 /** The rows that have to go when rows become `changed`. @throws WorldRefusal when not enough may go. */
 export function planGrowth(state: State, changed: readonly PlacedRow[]): PlacedRow[] {
-  const leaving: Leaving = new Map();
+  const evictions: Evictions = new Map();
   const problems: Problem[] = [];
   for (const table of new Set(changed.map((placed) => placed.table))) {
-    const staying = neededBy(changed, table);
+    const staying = referencedKeys(changed, table);
     let bytes = 0;
     for (const placed of changed) {
       if (placed.table !== table) continue;
@@ -34,18 +34,18 @@ export function planGrowth(state: State, changed: readonly PlacedRow[]): PlacedR
       const before = key === undefined ? undefined : table.get(key);
       bytes += sizeOfJson(placed.row) - (before === undefined ? 0 : sizeOfJson(before));
     }
-    if (bytes > 0) planLeaving(state, table, { rows: 0, bytes }, staying, leaving, problems);
+    if (bytes > 0) planEviction(state, table, { rows: 0, bytes }, staying, evictions, problems);
   }
   if (problems.length > 0) throw new WorldRefusal(problems);
-  return allOf(leaving);
+  return placedRows(evictions);
 }
 
-function planLeaving(
+function planEviction(
   state: State,
   table: TableRows,
   growth: { rows: number; bytes: number },
   staying: ReadonlySet<unknown>,
-  leaving: Leaving,
+  evictions: Evictions,
   problems: Problem[],
 ): void {
   let surplusRows = table.size + growth.rows - table.type.limit.rows;
@@ -54,16 +54,16 @@ function planLeaving(
   for (const row of table.rows()) {
     if (surplusRows <= 0 && surplusBytes <= 0) break;
     const key = identityOf(table.type, row);
-    if (key === undefined || staying.has(key) || !table.type.limit.mayLetGo(row)) continue;
-    letGo(state, { table, row }, key, leaving);
+    if (key === undefined || staying.has(key) || !table.type.limit.mayEvict(row)) continue;
+    evict(state, { table, row }, key, evictions);
     surplusRows--;
     surplusBytes -= sizeOfJson(row);
   }
   if (surplusRows > 0 || surplusBytes > 0) problems.push(fullTable(table));
 }
 
-function allOf(leaving: Leaving): PlacedRow[] {
-  return [...leaving.values()].flatMap((rows) => [...rows.values()]);
+function placedRows(evictions: Evictions): PlacedRow[] {
+  return [...evictions.values()].flatMap((rows) => [...rows.values()]);
 }
 
 function fullTable(table: TableRows): Problem {
@@ -73,7 +73,7 @@ function fullTable(table: TableRows): Problem {
 }
 
 /** Keys of `table` that written rows refer to; these have to stay. */
-function neededBy(written: readonly PlacedRow[], table: TableRows): Set<unknown> {
+function referencedKeys(written: readonly PlacedRow[], table: TableRows): Set<unknown> {
   const keys = new Set<unknown>();
   for (const { table: from, row } of written) {
     for (const { name, target } of from.type.references) {
@@ -83,14 +83,14 @@ function neededBy(written: readonly PlacedRow[], table: TableRows): Set<unknown>
   return keys;
 }
 
-function letGo(state: State, placed: PlacedRow, key: Key, leaving: Leaving): void {
-  const rows = getOrAdd(leaving, placed.table, () => new Map());
+function evict(state: State, placed: PlacedRow, key: Key, evictions: Evictions): void {
+  const rows = getOrAdd(evictions, placed.table, () => new Map());
   if (rows.has(key)) return;
   rows.set(key, placed);
   for (const [table, , referrers] of referringRows(state, placed.table.type.name, key, "lasting")) {
     for (const referrer of referrers) {
       const row = table.get(referrer);
-      if (row) letGo(state, { table, row }, referrer, leaving);
+      if (row) evict(state, { table, row }, referrer, evictions);
     }
   }
 }

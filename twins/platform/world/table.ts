@@ -15,7 +15,7 @@ interface TableLimit<TableRow extends Row = Row> {
   /** Default 64 MiB, counted roughly. */
   bytes?: number;
   /** Whether a row may be let go; default any. Rows that refer to it go along. */
-  mayLetGo?(row: Readonly<TableRow>): boolean;
+  mayEvict?(row: Readonly<TableRow>): boolean;
 }
 
 export interface TableDeclaration<TableColumns extends Columns> {
@@ -86,7 +86,7 @@ export function compileTable(name: string, declaration: AnyTableDeclaration): Ta
     limit: {
       rows: limit?.rows ?? DEFAULT_ROWS,
       bytes: limit?.bytes ?? DEFAULT_BYTES,
-      mayLetGo: (row) => limit?.mayLetGo?.(row) ?? true,
+      mayEvict: (row) => limit?.mayEvict?.(row) ?? true,
     },
     description: {
       name,

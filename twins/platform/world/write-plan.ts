@@ -4,7 +4,7 @@
  */
 
 import { getOrAdd } from "../base/get-or-add.ts";
-import { mergeRow, readChanges, readRow, shown } from "./row.ts";
+import { mergeRow, readChanges, readRow, truncateValue } from "./row.ts";
 import {
   type Addition,
   type CheckedReferences,
@@ -29,7 +29,7 @@ import {
 export interface InsertPlan {
   additions: Addition[];
   /** Old rows that make room for the new ones, with the rows that refer to them. */
-  lettingGo: PlacedRow[];
+  evicted: PlacedRow[];
 }
 
 /** Rows that are about to be added, by table and key. */
@@ -55,7 +55,7 @@ export function planInsert(state: State, data: Tables, checked: CheckedReference
     if (!table) {
       problems.push(unknownTable(name, state.keys()));
     } else if (!Array.isArray(rows)) {
-      problems.push({ table: name, value: shown(rows), rule: "is an array of rows" });
+      problems.push({ table: name, value: truncateValue(rows), rule: "is an array of rows" });
     } else {
       // One by one: a call takes no million arguments.
       for (const addition of readAdditions(table, rows, arrivals, problems)) additions.push(addition);
@@ -64,9 +64,9 @@ export function planInsert(state: State, data: Tables, checked: CheckedReference
   for (const { table, row, position } of additions) {
     problems.push(...referenceProblems(state, table.type, row, checked, arrivals, position));
   }
-  const lettingGo = problems.length === 0 ? planRoom(state, additions, problems) : [];
+  const evicted = problems.length === 0 ? planRoom(state, additions, problems) : [];
   if (problems.length > 0) throw new WorldRefusal(problems);
-  return { additions, lettingGo };
+  return { additions, evicted };
 }
 
 function readAdditions(
@@ -100,7 +100,7 @@ export interface ChangePlan {
   /** The rows as they will be. */
   rows: PlacedRow[];
   /** Old rows that make room for what grows. */
-  lettingGo: PlacedRow[];
+  evicted: PlacedRow[];
 }
 
 /** Plans changes of rows of many tables, each named by its key. @throws WorldRefusal with all problems. */
@@ -130,7 +130,7 @@ export function planChanges(state: State, changes: readonly RowChange[]): Change
     rows.push({ table, row });
   }
   if (problems.length > 0) throw new WorldRefusal(problems);
-  return { rows, lettingGo: planGrowth(state, rows) };
+  return { rows, evicted: planGrowth(state, rows) };
 }
 
 /** One problem for each column of `row` that refers to nothing. Columns the row does not hold are not looked at. */
@@ -153,7 +153,7 @@ export function referenceProblems(
         table: type.name,
         ...(position === undefined ? {} : { row: position }),
         column: name,
-        value: shown(value),
+        value: truncateValue(value),
         rule: `refers to ${target.table}.${target.column}, where there is no such row${builtIn}`,
       });
     }

@@ -1,7 +1,7 @@
 /** Requests to the Splunk twin. */
 
 import { phrase } from "@offhook/platform/testing/fuzz/fields";
-import { brokenText, encode, mutated, queryOf } from "@offhook/platform/testing/fuzz/mutation";
+import { brokenText, encode, mutate, queryOf } from "@offhook/platform/testing/fuzz/mutation";
 import type { FuzzRequest } from "@offhook/platform/testing/fuzz/request";
 import { isJson, type Shape } from "@offhook/platform/testing/fuzz/rules";
 import { type ListedOperation, pathOf, requestsTo } from "@offhook/platform/testing/fuzz/targets";
@@ -117,7 +117,7 @@ const jobForm = fc.oneof(
   { weight: 1, arbitrary: form(jobArguments) },
 );
 
-const event = mutated(
+const event = mutate(
   anyOf({
     event: fc.oneof<fc.Arbitrary<unknown>[]>(phrase, hostileValue),
     time: fc.oneof<fc.Arbitrary<unknown>[]>(time, fc.constantFrom(1769763602, 1769763602.5, -1, 1e300)),
@@ -139,7 +139,7 @@ const events = fc
     ),
   );
 const collected = fc.oneof({ weight: 5, arbitrary: events }, { weight: 1, arbitrary: brokenText(events) });
-const model = mutated(
+const model = mutate(
   fc.constant({
     modelName: "x",
     objects: [{ objectName: "o", fields: [{ fieldName: "a", type: "string" }] }],

@@ -6,7 +6,7 @@ import { z } from "zod";
 const firedAlerts = defineTable({
   description: "Alerts that runs of saved searches have fired, until they expire.",
   key: "name",
-  limit: { rows: 10_000, mayLetGo: () => true },
+  limit: { rows: 10_000, mayEvict: () => true },
   columns: {
     name: { type: z.string().min(1), description: "The name." },
     saved_search: { type: z.string().min(1), description: "The saved search that was run." },
@@ -31,7 +31,7 @@ const firedAlerts = defineTable({
 const scheduledRuns = defineTable({
   description: "Runs of the scheduler: a row for each time at which a saved search was due.",
   key: "name",
-  limit: { rows: 10_000, mayLetGo: ({ status }) => status !== "running" },
+  limit: { rows: 10_000, mayEvict: ({ status }) => status !== "running" },
   columns: {
     name: { type: z.string().min(1), description: "The sid of the job, also of a skipped one." },
     saved_search: { type: z.string().min(1), description: "The saved search." },
@@ -53,7 +53,7 @@ const scheduledRuns = defineTable({
 const alertActions = defineTable({
   description: "Outcomes of alert actions.",
   key: "name",
-  limit: { rows: 10_000, mayLetGo: () => true },
+  limit: { rows: 10_000, mayEvict: () => true },
   columns: {
     name: { type: z.string().min(1), description: "The name." },
     saved_search: { type: z.string().min(1), description: "The saved search whose alert it was." },

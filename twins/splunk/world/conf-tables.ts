@@ -86,7 +86,7 @@ const storagePasswords = defineTable({
 const messages = defineTable({
   description: "Messages to the administrator.",
   key: "name",
-  limit: { rows: 1000, mayLetGo: () => true },
+  limit: { rows: 1000, mayEvict: () => true },
   columns: {
     name: {
       type: z.string().min(1),

@@ -63,7 +63,7 @@ const jobs = defineTable({
   description:
     "Running and finished searches. Their results are kept beside the rows, until a job is removed or expires.",
   key: "sid",
-  limit: { rows: 5_000, mayLetGo: ({ state }) => state === "DONE" || state === "FAILED" },
+  limit: { rows: 5_000, mayEvict: ({ state }) => state === "DONE" || state === "FAILED" },
   columns: {
     sid: { type: z.string().min(1), description: "The search id." },
     search: { type: z.string(), description: "The search." },

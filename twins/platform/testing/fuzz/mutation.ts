@@ -21,7 +21,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
 );
 
 /** JSON as it is, or with up to three changes. */
-export function mutated(json: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+export function mutate(json: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const changes = fc.oneof(
     { weight: 3, arbitrary: fc.constant<Change[]>([]) },
     { weight: 2, arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }) },
@@ -75,7 +75,7 @@ function countPlaces(value: unknown): number {
 
 /** JSON as text: mostly well-formed. */
 export function jsonText(json: fc.Arbitrary<unknown>): fc.Arbitrary<string | Buffer> {
-  const written = mutated(json).map((value) => JSON.stringify(value) ?? "");
+  const written = mutate(json).map((value) => JSON.stringify(value) ?? "");
   return fc.oneof({ weight: 12, arbitrary: written }, { weight: 1, arbitrary: brokenText(written) });
 }
 

@@ -75,8 +75,8 @@ export class Sender {
 
 /** The request as a command that repeats it. */
 export function asCurl(baseUrl: string, { method, path, headers, body }: FuzzRequest): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-  const data = body === undefined ? [] : ["--data-binary", quoted(body.toString().slice(0, MAX_SHOWN_CHARS))];
-  const given = Object.entries(headers).flatMap(([name, value]) => ["-H", quoted(`${name}: ${value}`)]);
-  return ["curl -sS -g -X", method, ...given, ...data, quoted(`${baseUrl}${path}`)].join(" ");
+  const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const data = body === undefined ? [] : ["--data-binary", quote(body.toString().slice(0, MAX_SHOWN_CHARS))];
+  const given = Object.entries(headers).flatMap(([name, value]) => ["-H", quote(`${name}: ${value}`)]);
+  return ["curl -sS -g -X", method, ...given, ...data, quote(`${baseUrl}${path}`)].join(" ");
 }

@@ -46,10 +46,14 @@ const OWN_FAILURES: readonly RegExp[] = [
 
 /** @returns the words of a part inside in an answer's body, unless the client itself has written them */
 export function innerWords(request: FuzzRequest, body: string): string | undefined {
-  return foundIn(INNER_WORDS, request, body);
+  return findOwnWords(INNER_WORDS, request, body);
 }
 
-function foundIn(words: readonly RegExp[], { path, body }: FuzzRequest, answer: string): string | undefined {
+function findOwnWords(
+  words: readonly RegExp[],
+  { path, body }: FuzzRequest,
+  answer: string,
+): string | undefined {
   const given = `${path} ${body?.toString() ?? ""}`;
   for (const word of words) {
     const [found] = word.exec(answer) ?? [];
@@ -66,7 +70,7 @@ export function judge(
 ): Verdict {
   const { status, body, tookMs } = answer;
   if (status >= 500 && shape.allowed?.(answer, request) !== true) return `status ${status}: ${essence(body)}`;
-  const inner = innerWords(request, body) ?? foundIn(OWN_FAILURES, request, body);
+  const inner = innerWords(request, body) ?? findOwnWords(OWN_FAILURES, request, body);
   if (inner !== undefined) return `words of a part: ${inner.slice(0, 80)}`;
   const folder = folders.find((one) => body.includes(one));
   if (folder !== undefined) return "a path of this machine";

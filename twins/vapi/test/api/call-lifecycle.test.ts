@@ -42,7 +42,7 @@ describe("a call nobody connects to", () => {
       "/call",
       websocketCall({ assistant: { server: { url: hook.url } } }),
     );
-    const report = await hook.seen(({ body }) => body.message.type === "end-of-call-report");
+    const report = await hook.waitFor(({ body }) => body.message.type === "end-of-call-report");
     const reason = "call.in-progress.error-vapifault-transport-never-connected";
     expect(report.body.message.endedReason).toBe(reason);
     expect((await twin.api("GET", `/call/${created.body.id}`)).body).toMatchObject({

@@ -91,7 +91,7 @@ describe("the tool-calls request", () => {
     answerEach(() => ({ result: '{"engineer":"Ada"}' }));
     expect(await contents(session, [call("who_is_on_call")])).toEqual(['{"engineer":"Ada"}']);
 
-    const [request] = await hook.received(1);
+    const [request] = await hook.waitForCount(1);
     expect(request?.path).toBe("/tool");
     expect(request?.headers["x-hook"]).toBe(SECRET);
     const item = {
@@ -144,7 +144,7 @@ describe("the tool-calls request", () => {
       "three",
       "two",
     ]);
-    const requests = await hook.received(2);
+    const requests = await hook.waitForCount(2);
     const lists = requests.map(({ path, body }) => [
       path,
       body.message.toolCallList.map((item: { id: string }) => item.id),
@@ -158,7 +158,7 @@ describe("the tool-calls request", () => {
     );
     answerEach(() => ({ result: "ok" }));
     expect(await contents(session, [call("one")])).toEqual(["ok"]);
-    const request = await hook.seen(({ path }) => path === "/main");
+    const request = await hook.waitFor(({ path }) => path === "/main");
     expect(request.headers["x-vapi-secret"]).toBe(SECRET);
   });
 
@@ -171,7 +171,7 @@ describe("the tool-calls request", () => {
     answerEach(() => ({ result: "ok" }));
     await contents(session, [call("one", "call_1")]);
     await contents(session, [call("one", "call_2")]);
-    const requests = await hook.received(2);
+    const requests = await hook.waitForCount(2);
     const sent = requests.map(({ body }) => body.message.toolCallList[0].function.arguments);
     expect(sent.map((value) => typeof value)).toEqual(types);
     for (const value of sent) {
@@ -183,7 +183,7 @@ describe("the tool-calls request", () => {
     const session = await liveCall(assistantWith([tool("slow", { url: hook.url }, { async: true })]));
     hook.answer = () => new Promise(() => undefined);
     expect(await contents(session, [call("slow")])).toEqual(["Success."]);
-    await hook.received(1);
+    await hook.waitForCount(1);
   });
 });
 
@@ -255,7 +255,7 @@ describe("the answer", () => {
     hook.answer = () => new Promise(() => undefined);
     const over = new AbortController();
     const running = session.parts.runTools([call("one")], [], over.signal);
-    await hook.received(1);
+    await hook.waitForCount(1);
     over.abort();
     expect(await running).toEqual([{ call: call("one"), content: null }]);
   });
@@ -314,7 +314,7 @@ describe("server messages", () => {
     publish({ type: "status-update", status: "ended", endedReason: "customer-ended-call" });
     session.finish({ durationMs: 61_000 });
 
-    const report = await hook.seen(({ body }) => body.message.type === "end-of-call-report");
+    const report = await hook.waitFor(({ body }) => body.message.type === "end-of-call-report");
     expect(hook.calls.map(({ body }) => body.message.type)).toEqual([
       "status-update",
       "transcript",
