@@ -20,6 +20,7 @@ const commands = {
   dataset: "dataset.ts",
   samples: "samples.ts",
   fork: "fork.ts",
+  pack: "pack.ts",
   bench: "bench.ts",
   fuzz: "fuzz.ts",
   "check-imports": "check-imports.ts",

@@ -1,7 +1,4 @@
-/**
- * A journal that is flooded stays as large as its limits, whatever it is flooded with.
- * Proves a part of twins/SECURITY.md.
- */
+/** A journal that is flooded stays as large as its limits, whatever it is flooded with. */
 
 import { SandboxClock } from "@offhook/platform/base/clock";
 import { defaultJournalLimits, Journal } from "@offhook/platform/journal/journal";

@@ -1,7 +1,4 @@
-/**
- * A name that every object of JavaScript answers to is a name like any other, wherever a client may write one.
- * Proves a part of twins/SECURITY.md.
- */
+/** A name that every object of JavaScript answers to is a name like any other, wherever a client may write one. */
 
 import { request } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,7 +1,4 @@
-/**
- * Parsing of untrusted text takes time linear in its length.
- * Proves a part of twins/SECURITY.md.
- */
+/** Parsing of untrusted text takes time linear in its length. */
 
 import { expectLinearTime, LONG } from "@offhook/platform/testing/linear-time";
 import { expect, test } from "vitest";

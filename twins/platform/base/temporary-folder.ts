@@ -1,11 +1,10 @@
 /**
- * Temporary folders that last as long as their process. The next process that makes one in the same place removes those
- * that killed processes have left behind.
+ * Folders for what a process keeps while it runs. One that a killed process has left is removed by the next that makes one in the
+ * same place.
  *
- * Each folder holds a Unix socket on which its process listens. The kernel closes the socket however the process ends, so
- * a refused connection means that the process is gone, even one in another container, where a process id means nothing.
- * A socket of another machine cannot be probed, so the folder's name says which kernel it belongs to, and folders of other
- * kernels are left alone.
+ * Each has a socket in it that its process listens on. The kernel closes that with the process, however it ends, so a refused
+ * connection says that nobody is there: also of a process in another container, of which the process id would say nothing. A socket
+ * of another machine cannot be asked, so the name of a folder says which kernel it belongs to, and no other kernel's is touched.
  */
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -17,18 +16,18 @@ import path from "node:path";
 const ALIVE = "alive";
 const BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id";
 
-/** Places in which this process has already looked for abandoned folders. */
+/** Where this process has looked for folders of others already. */
 const searched = new Set<string>();
 
 export interface TemporaryFolder {
   readonly path: string;
-  /** Removes the folder with its contents. */
+  /** Removes it with all that is in it. */
   remove(): Promise<void>;
 }
 
 /**
- * Makes a folder. The first call also removes abandoned folders of the same prefix.
- * @param parent created if missing @param prefix of the folder's name, such as `offhook-store-`
+ * Makes a folder. The first time, those of the same prefix whose process has ended are removed.
+ * @param parent is made if it is not there @param prefix of the folder's name, such as `offhook-store-`
  */
 export async function makeTemporaryFolder(parent: string, prefix: string): Promise<TemporaryFolder> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
@@ -49,7 +48,7 @@ export async function makeTemporaryFolder(parent: string, prefix: string): Promi
   };
 }
 
-/** A name for the running kernel; it changes with each boot. */
+/** A name that the running kernel has, and no other: it changes with each start of the machine. */
 async function kernelName(): Promise<string> {
   const boot = await readFile(BOOT_ID_FILE, "utf8").catch(() => "");
   return createHash("sha256")
@@ -58,12 +57,12 @@ async function kernelName(): Promise<string> {
     .slice(0, 8);
 }
 
-/** @returns `undefined` where no socket can be made, as below a very long path; other processes then never remove the folder */
+/** @returns `undefined` where no socket can be made, as below a very long path: the folder is then nobody else's to remove */
 async function listen(file: string): Promise<Server | undefined> {
   const server = createServer((socket) => socket.destroy());
   return new Promise((resolve) => {
     server.once("error", () => resolve(undefined));
-    // Unreferenced, so that the socket alone does not keep the process running.
+    // Whoever runs until there is nothing left to do does not run on for this.
     server.listen(file, () => resolve(server)).unref();
   });
 }
@@ -74,13 +73,13 @@ async function removeAbandoned(parent: string, prefix: string): Promise<void> {
     names.map(async (name) => {
       const folder = path.join(parent, name);
       if (!(await isAbandoned(path.join(folder, ALIVE)))) return;
-      // Another user's folder cannot be removed; that user's next process removes it.
+      // One of another user stays, for that user's next process.
       await rm(folder, { recursive: true, force: true }).catch(() => {});
     }),
   );
 }
 
-/** Whether the process that listened there has ended. A folder without a socket is still being made. */
+/** Whether the process that listened there has ended. A folder without its socket is just being made. */
 function isAbandoned(file: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(file);

@@ -1,19 +1,19 @@
-/** Waits that end when the fault is removed or the client disconnects, so that nothing hangs forever. */
+/** Waiting that ends when the fault is removed or the client leaves, so that nothing is held up for ever. */
 import type { EventEmitter } from "node:events";
 import type { ArmedFault } from "./armed-fault.ts";
 
 /** What a client holds open: an answer, or a connection. */
 export type Held = EventEmitter & { readonly destroyed: boolean };
 
-/** How many requests one fault holds up; further ones continue at once. */
+/** How many requests one fault holds up; one more is let go on. */
 const MAX_WAITING = 1000;
 
-/** Waits for `ms`, or until the fault is removed. @returns whether the client is still connected */
+/** Waits, at most until the fault is removed. Answers whether the client is still there. */
 export function pause(ms: number, fault: ArmedFault, client: Held): Promise<boolean> {
   return ms === 0 ? Promise.resolve(!client.destroyed) : wait(fault, client, ms);
 }
 
-/** Waits until the fault is removed. @returns whether the client is still connected */
+/** Waits until the fault is removed. Answers whether the client is still there. */
 export function waitUntilRemoved(fault: ArmedFault, client: Held): Promise<boolean> {
   return wait(fault, client);
 }

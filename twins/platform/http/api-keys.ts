@@ -8,22 +8,22 @@ export interface ApiKeys {
   organisationOf(key: string | undefined): string | undefined;
 }
 
-/** A configured key: its organisation and its hash. */
+/** A key as configuration holds it: whose it is, and its hash. */
 export interface KeyEntry {
   organisation: string;
   /** SHA-256 of the key, in hexadecimal. */
   sha256: string;
 }
 
-/** The organisation when none is configured. */
+/** The organisation of a laptop that has configured none. */
 export const LOCAL_ORGANISATION = "local";
 
-/** Separates the organisation from the sandbox's name in an id; no name contains it. */
+/** What stands between an organisation and what it calls its sandbox, in the id; no name holds it. */
 export const NAME_SEPARATOR = "--";
 
 const HASH_PREFIX = "sha256:";
 
-/** An organisation's name, which is part of addresses. */
+/** An organisation's name: it stands in addresses. */
 export const organisationName = z
   .string()
   .max(30, "must have at most 30 characters")
@@ -47,7 +47,7 @@ export function createApiKeys(keys: readonly KeyEntry[]): ApiKeys {
     organisationOf(key) {
       const hash = sha256(key ?? "");
       let organisation: string | undefined;
-      // Compares every key, so that the time taken reveals nothing.
+      // Every key is compared, so that the time taken tells nothing about which one was close.
       for (const candidate of known) {
         if (timingSafeEqual(candidate.hash, hash)) organisation = candidate.organisation;
       }
@@ -58,7 +58,7 @@ export function createApiKeys(keys: readonly KeyEntry[]): ApiKeys {
 
 /**
  * Reads `SANDBOX_API_KEYS`: `organisation=sha256:<hex>`, separated by commas.
- * @throws Error naming the wrong entry, without repeating a key that was given in plain text.
+ * @throws Error saying which part is wrong, without repeating a key that was given unhashed.
  */
 export function readKeyVariable(text: string): KeyEntry[] {
   return text
@@ -75,7 +75,7 @@ export function readKeyVariable(text: string): KeyEntry[] {
     });
 }
 
-/** The entry of a key in plain text. */
+/** The entry of a key that is known in the clear. */
 export function keyEntry(organisation: string, key: string): KeyEntry {
   return { organisation, sha256: sha256(key).toString("hex") };
 }
@@ -85,7 +85,7 @@ export function makeApiKey(): string {
   return `sandbox_${randomBytes(24).toString("base64url")}`;
 }
 
-/** Whether a name can be joined to another by `NAME_SEPARATOR` without ambiguity. */
+/** A name that can be put beside another with `NAME_SEPARATOR` and still be told apart. */
 export function isPlainName(text: string): boolean {
   return isName(text) && !text.includes(NAME_SEPARATOR) && !text.startsWith("-") && !text.endsWith("-");
 }

@@ -1,4 +1,4 @@
-/** The open connections of one sandbox, so that its end closes all of them and none of another sandbox. */
+/** What clients hold open to one sandbox, so that its end ends all of it and nothing of another sandbox. */
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
@@ -17,7 +17,7 @@ export class Connections {
     return !this.#refusing;
   }
 
-  /** Tracks an answer while it is being made. */
+  /** Keeps an answer for as long as it is being made. */
   async answering(answer: ServerResponse, work: Promise<void>): Promise<void> {
     this.#answers.add(answer);
     try {
@@ -27,24 +27,24 @@ export class Connections {
     }
   }
 
-  /** Tracks a connection whose upgrade is being answered, until it closes. */
+  /** Keeps a connection whose upgrade is being answered, until it is closed. */
   addUpgrade(connection: Duplex): void {
     this.#upgrades.add(connection);
     connection.once("close", () => this.#upgrades.delete(connection));
   }
 
-  /** Tracks a socket until it closes. */
+  /** Keeps a socket until it is closed. */
   addSocket(socket: WebSocket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
   }
 
-  /** Marks the sandbox as ending: `open` is false from here on. */
+  /** From here on nothing is to be added. */
   refuse(): void {
     this.#refusing = true;
   }
 
-  /** Closes the sockets with 1001, waits for them, then cuts incomplete answers and upgrades. */
+  /** Closes the sockets with 1001, cuts the answers that are not complete, and waits until all are gone. */
   async end(): Promise<void> {
     this.refuse();
     await Promise.all([...this.#sockets].map(closeSocket));

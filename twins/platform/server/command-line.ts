@@ -18,7 +18,7 @@ export function readArguments<const Known extends Options>(
   usage: string,
   options: Known,
   args = process.argv.slice(2),
-) {
+): ReturnType<typeof parseArgs<{ args: string[]; options: Known; allowPositionals: true }>> | undefined {
   const mark = args.indexOf("--");
   const before = mark < 0 ? args : args.slice(0, mark);
   if (before.includes("--help") || before.includes("-h")) return undefined;

@@ -1,7 +1,4 @@
-/**
- * Bodies that are meant to fill the memory, sent in full as far as anybody takes them.
- * Proves a part of twins/SECURITY.md.
- */
+/** Bodies that are meant to fill the memory, sent in full as far as anybody takes them. */
 import { once } from "node:events";
 import net from "node:net";
 import engine from "@offhook/engine";

@@ -1,7 +1,4 @@
-/**
- * Whatever was asked can be listed: no recorded request breaks `/sim/requests` or the engine's trace.
- * Proves a part of twins/SECURITY.md.
- */
+/** Whatever was asked can be listed: no recorded request breaks `/sim/requests` or the engine's trace. */
 
 import engine from "@offhook/engine";
 import fc from "fast-check";

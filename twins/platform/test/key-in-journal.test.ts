@@ -1,7 +1,4 @@
-/**
- * The control plane's keys stand in no journal, trace or log line, wherever and however they are sent.
- * Proves a part of twins/SECURITY.md.
- */
+/** The control plane's keys stand in no journal, trace or log line, wherever and however they are sent. */
 import { createHash } from "node:crypto";
 import engine from "@offhook/engine";
 import fc from "fast-check";

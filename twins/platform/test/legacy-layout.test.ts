@@ -1,4 +1,3 @@
-/** The keyless layout: what it opens, and what it does not. Proves a part of twins/SECURITY.md. */
 import { once } from "node:events";
 import engine from "@offhook/engine";
 import { afterAll, beforeAll, expect, test } from "vitest";

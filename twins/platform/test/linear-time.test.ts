@@ -1,7 +1,4 @@
-/**
- * The time that a text from outside takes grows with its length, not with the square of it.
- * Proves a part of twins/SECURITY.md.
- */
+/** The time that a text from outside takes grows with its length, not with the square of it. */
 import { expect, test } from "vitest";
 import { splitList } from "../base/split-list.ts";
 import { matchesPattern } from "../base/star-pattern.ts";

@@ -1,4 +1,3 @@
-/** An organisation sees its own sandboxes alone. Proves a part of twins/SECURITY.md. */
 import { createHash } from "node:crypto";
 import engine from "@offhook/engine";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,7 +1,4 @@
-/**
- * What the code under test defines is part of a snapshot, and a reset that is given the snapshot brings it back.
- * Proves a part of twins/SECURITY.md.
- */
+/** What the code under test defines is part of a snapshot, and a reset that is given the snapshot brings it back. */
 
 import { type Tables, WorldRefusal } from "@offhook/platform/world/world";
 import type pg from "pg";

@@ -1,7 +1,4 @@
-/**
- * The time that a text from outside takes grows with its length, not with the square of it.
- * Proves a part of twins/SECURITY.md.
- */
+/** The time that a text from outside takes grows with its length, not with the square of it. */
 
 import { liveClock } from "@offhook/platform/base/clock";
 import { expectLinearTime, LONG } from "@offhook/platform/testing/linear-time";

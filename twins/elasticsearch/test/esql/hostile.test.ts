@@ -1,7 +1,4 @@
-/**
- * Any input ends in a vendor error within bounded time.
- * Proves a part of twins/SECURITY.md.
- */
+/** Any input ends in a vendor error within bounded time. */
 
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { processorMsOf } from "@offhook/platform/testing/processor-time";

@@ -1,7 +1,4 @@
-/**
- * Alerts of saved searches: when they are fired, how they are held back, and what of a schedule can be changed.
- * Proves a part of twins/SECURITY.md.
- */
+/** Alerts of saved searches: when they are fired, how they are held back, and what of a schedule can be changed. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { holdStatements } from "@offhook/log-store/testing/held-statements";

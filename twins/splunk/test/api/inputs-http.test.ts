@@ -1,7 +1,4 @@
-/**
- * Tokens of the event collector as the management API has them: `data/inputs/http`.
- * Proves a part of twins/SECURITY.md.
- */
+/** Tokens of the event collector as the management API has them: `data/inputs/http`. */
 
 import { request } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

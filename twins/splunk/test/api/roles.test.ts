@@ -1,7 +1,4 @@
-/**
- * What accounts may do: roles, their capabilities and quotas, and what belongs to others.
- * Proves a part of twins/SECURITY.md.
- */
+/** What accounts may do: roles, their capabilities and quotas, and what belongs to others. */
 
 import { holdStatements } from "@offhook/log-store/testing/held-statements";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

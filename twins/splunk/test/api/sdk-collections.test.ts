@@ -1,7 +1,4 @@
-/**
- * What the vendor's client offers beside jobs and saved searches, unchanged, over rows of the world.
- * Proves a part of twins/SECURITY.md.
- */
+/** What the vendor's client offers beside jobs and saved searches, unchanged, over rows of the world. */
 
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

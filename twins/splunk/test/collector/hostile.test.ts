@@ -1,7 +1,4 @@
-/**
- * Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused.
- * Proves a part of twins/SECURITY.md.
- */
+/** Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused. */
 
 import { assignColumns, FieldCatalog } from "@offhook/log-store/fields";
 import { DocumentFitter } from "@offhook/log-store/store/document-fitter";

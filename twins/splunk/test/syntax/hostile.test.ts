@@ -1,7 +1,4 @@
-/**
- * Searches that are long, deep or no searches at all are answered in bounded time, and by nothing but a `SplError`.
- * Proves a part of twins/SECURITY.md.
- */
+/** Searches that are long, deep or no searches at all are answered in bounded time, and by nothing but a `SplError`. */
 
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import fc from "fast-check";

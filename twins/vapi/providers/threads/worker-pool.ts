@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import type { WorkerAnswer, WorkerTask } from "./serve-tasks.ts";
 
 export interface WorkerPoolOptions {
-  /** The worker's TypeScript file; it calls `serveTasks`. */
+  /** The worker's file; it calls `serveTasks`. */
   file: URL;
   /** Maximum threads; started on demand. */
   threads: number;

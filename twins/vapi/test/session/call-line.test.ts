@@ -1,7 +1,4 @@
-/**
- * The line of a live call: formats, pacing, bounds, and that nothing is left when it is over.
- * Proves a part of twins/SECURITY.md.
- */
+/** The line of a live call: formats, pacing, bounds, and that nothing is left when it is over. */
 import { once } from "node:events";
 import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
 import { samplesToBytes } from "@offhook/audio/pcm";
