@@ -1,4 +1,7 @@
-/** A journal that is flooded stays as large as its limits, whatever it is flooded with. */
+/**
+ * A journal that is flooded stays as large as its limits, whatever it is flooded with.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { SandboxClock } from "@offhook/platform/base/clock";
 import { defaultJournalLimits, Journal } from "@offhook/platform/journal/journal";

@@ -1,4 +1,7 @@
-/** A name that every object of JavaScript answers to is a name like any other, wherever a client may write one. */
+/**
+ * A name that every object of JavaScript answers to is a name like any other, wherever a client may write one.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { request } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

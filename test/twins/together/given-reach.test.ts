@@ -1,3 +1,4 @@
+/** The files that a request may name. Proves a part of twins/SECURITY.md. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";

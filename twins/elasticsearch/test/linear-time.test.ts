@@ -1,4 +1,7 @@
-/** Parsing of untrusted text takes time linear in its length. */
+/**
+ * Parsing of untrusted text takes time linear in its length.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { expectLinearTime, LONG } from "@offhook/platform/testing/linear-time";
 import { expect, test } from "vitest";

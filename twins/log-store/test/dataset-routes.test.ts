@@ -1,3 +1,4 @@
+/** Datasets are uploaded, described and deleted by those who may. Proves a part of twins/SECURITY.md. */
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";

@@ -1,10 +1,10 @@
-/** Ends a child when its parent is gone, however that went: a crash, SIGKILL, no memory. */
+/** Ends a child process when its parent dies for any reason: a crash, SIGKILL, out of memory. */
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * Waits on a pipe that the parent holds: its end without a line means that the parent died first. A shell rather than
- * Node: it takes 1 MB, and `killall -9 node` leaves it alone. `$1` is asked to end by the signal `$3`; `$2` is killed `$5`
- * tenths of a second later; then the folder `$4` is removed, if there is one: a process that was killed may write for a moment more.
+ * Waits on a pipe that the parent holds open: end of file without a line means that the parent died first. It is a shell
+ * because a shell takes 1 MB and survives `killall -9 node`. It sends the signal `$3` to `$1`, kills `$2` `$5` tenths of a
+ * second later, and then removes the folder `$4`, if given, with retries: a killed process may still write for a moment.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -21,17 +21,17 @@ until rm -rf -- "$4" || [ "$tries" -ge 20 ]; do sleep 0.1; tries=$((tries + 1));
 const DEFAULT_PATIENCE_MS = 8_000;
 
 export interface Guarding {
-  /** What must be gone in the end: the child alone, or the whole process group that it leads. */
+  /** What to kill at last: the child alone, or the whole process group that it leads. */
   reach: "child" | "group";
   /** The signal that asks the child to end; `TERM` when absent. */
   signal?: "TERM" | "QUIT";
   /** How long the child may take to end by itself; 8 s when absent. */
   patienceMs?: number;
-  /** A folder that is of no use without the parent: it is removed once the child has ended. */
+  /** A folder to remove once the child has ended. */
   folder?: string;
 }
 
-/** To be called right after the child was started. Windows has no shell for it: there a child outlives a killed parent. */
+/** Guards a child; call it right after the spawn. On Windows, which has no `/bin/sh`, a child outlives a killed parent. */
 export function guardChild(
   child: ChildProcess,
   { reach, signal = "TERM", patienceMs = DEFAULT_PATIENCE_MS, folder = "" }: Guarding,
@@ -44,7 +44,7 @@ export function guardChild(
     stdio: ["pipe", "ignore", "ignore"],
     cwd: "/",
     env: { PATH: process.env.PATH },
-    // A session of its own: the end of a terminal does not reach it.
+    // In its own session, so that closing the terminal does not end it.
     detached: true,
   });
   guard.on("error", () => undefined);

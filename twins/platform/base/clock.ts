@@ -1,7 +1,7 @@
 /**
- * Time. Twins ask their sandbox's clock, never the machine: it can be set, frozen and sped up. The linter keeps
- * `Date.now()` and `new Date()` out of every other file; what needs the machine's time by its nature (how long something
- * took for a person, the wall time in a journal) asks `wallTime` by name.
+ * Time. Twins read their sandbox's clock, which can be set, frozen and sped up, never the machine's. The linter bans
+ * `Date.now()` and `new Date()` from every other file; code that needs the machine's time (durations shown to people, the
+ * wall time in a journal) calls `wallTime`.
  */
 import { performance } from "node:perf_hooks";
 
@@ -11,20 +11,20 @@ export interface Clock {
   now(): number;
 }
 
-/** A clock that may be set while something waits for a moment to come. */
+/** A clock that may be set while code waits for a moment. */
 export interface MovingClock extends Clock {
-  /** How many of the machine's milliseconds it is until a moment; 0 when it has come; `undefined`: time stands still. */
+  /** Real milliseconds until a moment; 0 when it has passed, `undefined` while the clock is frozen. */
   realMsUntil(ms: number): number | undefined;
-  /** Calls whenever the clock has been set. @returns what ends that */
+  /** Calls `changed` whenever the clock has been set. @returns a function that unsubscribes */
   watch(changed: () => void): () => void;
 }
 
-/** The machine's time, in milliseconds since the Unix epoch, as its owner sees it; it may be set back. */
+/** The machine's wall clock, in milliseconds since the Unix epoch; it can go back. */
 export function wallTime(): number {
   return Date.now();
 }
 
-/** What a machine says of time, in milliseconds; a test plays one. */
+/** A machine's clocks, in milliseconds; tests fake one. */
 export interface Machine {
   wallMs(): number;
   /** Never goes back, but may stand still while the machine is suspended. */
@@ -32,8 +32,8 @@ export interface Machine {
 }
 
 /**
- * The machine's time that never goes back: it follows the machine forward (a suspend, a correction), and when the machine
- * is set back it goes on from where it was.
+ * Makes a clock that never goes back: it follows the wall clock forward (after a suspend or a correction), and keeps
+ * counting from where it was when the wall clock is set back.
  */
 export function createSteadyTime(machine: Machine): () => number {
   let aheadMs = machine.wallMs() - machine.monotonicMs();
@@ -58,11 +58,11 @@ export const liveClock: MovingClock = {
 
 export type ClockMode = "live" | "offset" | "frozen" | "sped";
 
-/** What a clock is set to. What is left out has its default, so that a setting never depends on the one before. */
+/** A clock setting. Absent members take their defaults, so that a setting never depends on the one before. */
 export interface ClockSetting {
-  /** Milliseconds since the Unix epoch; default: go on from where the clock stands. */
+  /** Milliseconds since the Unix epoch; default: the clock's current time. */
   now?: number;
-  /** Simulated milliseconds per real one; 0 stands still. Default 1. */
+  /** Simulated milliseconds per real one; 0 freezes the clock. Default 1. */
   speed?: number;
 }
 
@@ -75,8 +75,8 @@ export interface ClockDescription {
 }
 
 /**
- * One sandbox's clock. Every mode is the same straight line through an anchor: live has its anchor on the machine's time
- * and speed 1, offset has it elsewhere, frozen has speed 0. So it goes back only when it is set back.
+ * One sandbox's clock: a straight line through an anchor point. Live is anchored on the machine's time with speed 1,
+ * offset is anchored elsewhere, frozen has speed 0. So the clock goes back only when it is set back.
  */
 export class SandboxClock implements MovingClock {
   readonly #watchers = new Set<() => void>();
@@ -107,7 +107,7 @@ export class SandboxClock implements MovingClock {
     this.#tell();
   }
 
-  /** Back to the machine's time. */
+  /** Returns to the machine's time. */
   setLive(): void {
     this.#anchorSteadyMs = 0;
     this.#anchorMs = 0;

@@ -1,10 +1,10 @@
 /**
- * Waiting, but not forever. `AbortSignal.any` holds its sources weakly: when the garbage is collected, a timeout among
- * them never fires (https://github.com/nodejs/node/issues/57736) and an abort can be lost
- * (https://github.com/nodejs/node/issues/65995). Here timers and listeners hold what they are to abort.
+ * Waiting with a limit. `AbortSignal.any` holds its sources weakly: after a garbage collection, a timeout among them
+ * never fires (https://github.com/nodejs/node/issues/57736) and an abort can be lost
+ * (https://github.com/nodejs/node/issues/65995). The timers and listeners here hold strong references instead.
  */
 
-/** The time was up. */
+/** A time limit has passed. */
 export class DeadlineExceeded extends Error {
   override name = "DeadlineExceeded";
 }
@@ -31,8 +31,8 @@ export function linkSignals(...sources: readonly AbortSignal[]): LinkedSignal {
 }
 
 /**
- * Runs `work` with a signal that is aborted when `parent` is or when the time is up; then rejects, whether or not the
- * work heeds the signal. Leaves no timer and no listener behind.
+ * Runs `work` with a signal that aborts with `parent` or at the time limit; then rejects, even if the work ignores the
+ * signal. Leaves no timer and no listener behind.
  * @throws DeadlineExceeded when the time is up, the parent's reason, or what the work throws
  */
 export async function withDeadline<T>(
@@ -61,7 +61,7 @@ export async function withDeadline<T>(
 }
 
 /**
- * Waits until something has ended, at most so long; what is late goes on, and nobody hears of it any more.
+ * Waits for work to end, at most `timeoutMs`. Late work is not cancelled; its outcome is ignored.
  * @throws DeadlineExceeded when the time is up, or what the work throws
  */
 export function endWithin(timeoutMs: number, work: Promise<unknown>): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** A key's value; what `make` gives is kept under a key that has none. */
+/** Gets a key's value, adding the result of `make` when the key is missing. */
 export function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const there = map.get(key);
   if (there !== undefined) return there;

@@ -1,7 +1,7 @@
-/** JSON values: reading them from a body, copying them, and saying how large they are. */
+/** JSON values: parsing a body, copying, and estimating their size. */
 import { emptyRecord } from "./lookup-table.ts";
 
-/** Deepest nesting accepted; anything deeper is an attack or a mistake, and would overflow recursive code. */
+/** Maximum nesting; deeper JSON is an attack or a mistake, and would overflow the stack of recursive code. */
 export const MAX_JSON_DEPTH = 200;
 
 export type JsonReading = { ok: true; value: unknown } | { ok: false; message: string };
@@ -22,7 +22,7 @@ export function readJson(body: Buffer): JsonReading {
   }
 }
 
-/** How deep brackets are nested, counted before parsing so that no recursive code ever sees too deep a value. */
+/** Nesting depth, counted before parsing so that no recursive code ever sees too deep a value. */
 function nestingOf(body: Buffer): number {
   let depth = 0;
   let deepest = 0;
@@ -81,7 +81,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** About how many bytes a JSON value keeps in memory. */
+/** Estimates the bytes of memory that a JSON value takes. */
 export function sizeOfJson(value: unknown): number {
   if (typeof value === "string") return 16 + value.length;
   if (typeof value !== "object" || value === null) return 8;

@@ -1,6 +1,6 @@
 /**
- * Records that are asked for names from outside. An object literal also answers to `constructor` and `toString`, and
- * takes `__proto__` for its prototype; these have no prototype, so a name is there only when it was put there.
+ * Records with untrusted names as keys. An object literal also finds `constructor` and `toString`, and treats
+ * `__proto__` as its prototype; these records have no prototype, so they hold only the names that were added.
  */
 
 /** A table of constants. */
@@ -8,12 +8,12 @@ export function lookupTable<Value>(entries: Record<string, Value>): Readonly<Rec
   return Object.assign(emptyRecord<Value>(), entries);
 }
 
-/** A record that is filled under names from outside. */
+/** An empty record, to be filled under untrusted names. */
 export function emptyRecord<Value>(): Record<string, Value> {
   return Object.create(null);
 }
 
-/** A record's own value under a name from outside. */
+/** A record's own value under an untrusted name. */
 export function ownValue<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Memoizes a pure function of a text. What it throws is not remembered.
- * @param maxEntries the cache is cleared when it has so many
+ * Memoizes a pure function of a text. Thrown errors are not cached.
+ * @param maxEntries size at which the cache is cleared
  */
 export function memoize<Result>(
   compute: (text: string) => Result,

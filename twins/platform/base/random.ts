@@ -1,6 +1,6 @@
-/** Numbers that look random and repeat: mulberry32, whose one word of state is enough for faults and samples. */
+/** Seeded pseudo-random numbers: mulberry32, whose one word of state is enough for faults and samples. */
 
-/** @param seed 0 to 2³² − 1. Answers a function that gives numbers from 0 to below 1. */
+/** @param seed 0 to 2³² − 1. @returns a generator of numbers in [0, 1) */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,15 +1,15 @@
 /**
- * The parts of a list in one text, without empty ones.
- * @param separators each character of it ends a part
- * @param afterEnclosed the offset behind what is enclosed from `at` on, in which no separator counts; -1 when it is never closed, and
- *   then stands for itself; `undefined` when nothing is enclosed there
+ * Splits a list into its non-empty parts.
+ * @param separators characters, each of which ends a part
+ * @param afterEnclosed if a quoted or bracketed section, in which separators do not count, opens at `at`: the offset after
+ *   its end, or -1 if it is never closed, which makes its opening an ordinary character; else `undefined`
  */
 export function* splitList(
   text: string,
   separators: string,
   afterEnclosed: (text: string, at: number) => number | undefined,
 ): Generator<string> {
-  // What is not closed once is not closed further behind: without this, a text of openings would be gone through once for each.
+  // An unclosed section means that no later one is closed either; without this check, a text of openings takes quadratic time.
   let mayClose = true;
   let from = 0;
   let at = 0;

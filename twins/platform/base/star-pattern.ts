@@ -1,15 +1,15 @@
-/** Patterns in which `*` is any text: of indices, fields, columns, paths. The one matcher of them; its time grows with the text alone. */
+/** Patterns in which `*` matches any text, for indices, fields, columns and paths. Matching takes linear time. */
 
 export function matchesPattern(text: string, pattern: string): boolean {
   return matchesParts(text, pattern.split("*"));
 }
 
-/** The same of a pattern that is split at its stars: the first part begins the text, the last one ends it. */
+/** Matches a pattern already split at its stars: the first part begins the text, the last one ends it. */
 export function matchesParts(text: string, parts: readonly string[]): boolean {
   return matchStars(text, parts) !== undefined;
 }
 
-/** What each star between the parts stands for, as little as it can be; `undefined` when the text does not fit. */
+/** The text that each star matches (non-greedy); `undefined` when the text does not match. */
 export function matchStars(text: string, parts: readonly string[]): string[] | undefined {
   const [first = "", ...between] = parts;
   const last = between.pop();

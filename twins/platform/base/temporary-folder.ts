@@ -1,10 +1,11 @@
 /**
- * Folders for what a process keeps while it runs. One that a killed process has left is removed by the next that makes one in the
- * same place.
+ * Temporary folders that last as long as their process. The next process that makes one in the same place removes those
+ * that killed processes have left behind.
  *
- * Each has a socket in it that its process listens on. The kernel closes that with the process, however it ends, so a refused
- * connection says that nobody is there: also of a process in another container, of which the process id would say nothing. A socket
- * of another machine cannot be asked, so the name of a folder says which kernel it belongs to, and no other kernel's is touched.
+ * Each folder holds a Unix socket on which its process listens. The kernel closes the socket however the process ends, so
+ * a refused connection means that the process is gone, even one in another container, where a process id means nothing.
+ * A socket of another machine cannot be probed, so the folder's name says which kernel it belongs to, and folders of other
+ * kernels are left alone.
  */
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -16,18 +17,18 @@ import path from "node:path";
 const ALIVE = "alive";
 const BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id";
 
-/** Where this process has looked for folders of others already. */
+/** Places in which this process has already looked for abandoned folders. */
 const searched = new Set<string>();
 
 export interface TemporaryFolder {
   readonly path: string;
-  /** Removes it with all that is in it. */
+  /** Removes the folder with its contents. */
   remove(): Promise<void>;
 }
 
 /**
- * Makes a folder. The first time, those of the same prefix whose process has ended are removed.
- * @param parent is made if it is not there @param prefix of the folder's name, such as `offhook-store-`
+ * Makes a folder. The first call also removes abandoned folders of the same prefix.
+ * @param parent created if missing @param prefix of the folder's name, such as `offhook-store-`
  */
 export async function makeTemporaryFolder(parent: string, prefix: string): Promise<TemporaryFolder> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
@@ -48,7 +49,7 @@ export async function makeTemporaryFolder(parent: string, prefix: string): Promi
   };
 }
 
-/** A name that the running kernel has, and no other: it changes with each start of the machine. */
+/** A name for the running kernel; it changes with each boot. */
 async function kernelName(): Promise<string> {
   const boot = await readFile(BOOT_ID_FILE, "utf8").catch(() => "");
   return createHash("sha256")
@@ -57,12 +58,12 @@ async function kernelName(): Promise<string> {
     .slice(0, 8);
 }
 
-/** @returns `undefined` where no socket can be made, as below a very long path: the folder is then nobody else's to remove */
+/** @returns `undefined` where no socket can be made, as below a very long path; other processes then never remove the folder */
 async function listen(file: string): Promise<Server | undefined> {
   const server = createServer((socket) => socket.destroy());
   return new Promise((resolve) => {
     server.once("error", () => resolve(undefined));
-    // Whoever runs until there is nothing left to do does not run on for this.
+    // Unreferenced, so that the socket alone does not keep the process running.
     server.listen(file, () => resolve(server)).unref();
   });
 }
@@ -73,13 +74,13 @@ async function removeAbandoned(parent: string, prefix: string): Promise<void> {
     names.map(async (name) => {
       const folder = path.join(parent, name);
       if (!(await isAbandoned(path.join(folder, ALIVE)))) return;
-      // One of another user stays, for that user's next process.
+      // Another user's folder cannot be removed; that user's next process removes it.
       await rm(folder, { recursive: true, force: true }).catch(() => {});
     }),
   );
 }
 
-/** Whether the process that listened there has ended. A folder without its socket is just being made. */
+/** Whether the process that listened there has ended. A folder without a socket is still being made. */
 function isAbandoned(file: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(file);

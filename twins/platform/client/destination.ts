@@ -17,7 +17,7 @@ const headerValue = z
   .max(4096, "must have at most 4096 characters")
   .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "must hold no line breaks or control characters");
 
-/** Headers the request itself decides about. */
+/** Headers that the request itself sets. */
 const OWN_HEADERS = ["host", "content-length", "transfer-encoding", "connection", "content-type"];
 
 /** Body of `PUT /sim/client`. */
@@ -41,7 +41,7 @@ function hasUser(url: string): boolean {
   return username !== "" || password !== "";
 }
 
-/** Holds what is registered; one per twin. */
+/** The registered destination of one twin. */
 export class CallbackRegister {
   #destination: CallbackDestination | undefined;
   #registeredAtMs: number | undefined;
@@ -55,7 +55,7 @@ export class CallbackRegister {
     this.#registeredAtMs = nowMs;
   }
 
-  /** Answers whether there was one. */
+  /** @returns whether a destination was registered */
   forget(): boolean {
     const registered = this.#destination !== undefined;
     this.#destination = undefined;
@@ -63,7 +63,7 @@ export class CallbackRegister {
     return registered;
   }
 
-  /** What may be said of it: the address without its query, and the names of the headers. */
+  /** The destination without secrets: the address with its query values masked, and the names of the headers. */
   describe(): { url: string; headers: Record<string, string>; registered_at: string } | undefined {
     if (!this.#destination || this.#registeredAtMs === undefined) return undefined;
     const { url, headers } = this.#destination;
@@ -75,7 +75,7 @@ export class CallbackRegister {
   }
 }
 
-/** An address without what may be secret in it: the values of its query. */
+/** Masks the values of an address's query, which may be secret. */
 function maskUrl(url: string): string {
   const shown = new URL(url);
   for (const name of new Set(shown.searchParams.keys())) shown.searchParams.set(name, "***");

@@ -6,17 +6,17 @@ import { DeadlineExceeded, withDeadline } from "../base/deadline.ts";
 import type { CallbackDestination } from "./destination.ts";
 
 export const PROBE_TIMEOUT_MS = 5000;
-/** How much of the answer is read before it is let go; none of it is shown. */
+/** How much of the answer is read before the connection is cut. */
 const READ_BYTES = 64 * 1024;
 
 type ProbeOutcome =
   /** It answered over HTTP, whatever the status: it is reachable. */
   | "answered"
-  /** Its host name means nothing. */
+  /** Its host name does not resolve. */
   | "dns_failure"
   /** Nothing listens there. */
   | "refused"
-  /** There is no way to it. */
+  /** No route leads to it. */
   | "unreachable"
   /** Its certificate or its TLS is not acceptable. */
   | "tls_error"
@@ -26,7 +26,7 @@ type ProbeOutcome =
   | "connection_lost"
   /** What came back is not HTTP. */
   | "not_http"
-  /** There is nothing to ask. */
+  /** No destination is registered. */
   | "not_registered";
 
 export interface ProbeResult {
@@ -78,7 +78,7 @@ function statusOf(destination: CallbackDestination, signal: AbortSignal): Promis
   });
 }
 
-/** Reads a short answer to its end, so that its sender sees it taken, and cuts a long one off. */
+/** Reads a short answer to its end, so that the sender sees it delivered, and cuts off a long one. */
 function discard(response: IncomingMessage): void {
   let read = 0;
   response.on("error", () => response.destroy());

@@ -25,7 +25,7 @@ export interface EnvironmentsTarget {
 const PATH = "/environments/:environment/datasets/:service";
 const noQuery = z.strictObject({});
 
-/** Its body is not read before it is handled. */
+/** Declared apart from the operations because its body is streamed to the handler. */
 export const uploadRoute = {
   id: "dataset.upload",
   method: "POST",
@@ -70,7 +70,7 @@ type PlaceReading =
   | { ok: true; place: DatasetPlace; definition: AnyTwinDefinition }
   | { ok: false; response: VendorResponse };
 
-/** The place that a path names, if its service can have a dataset. */
+/** Reads the place that a path names, if its service can have a dataset. */
 export async function readPlace(
   params: Record<string, string>,
   { organisation, known }: Pick<EnvironmentsTarget, "organisation" | "known">,
@@ -101,7 +101,7 @@ function noDataset({ environment, service }: DatasetPlace): VendorResponse {
   return errorResponse(404, "not_found", `there is no dataset for ${service} in environment ${environment}`);
 }
 
-/** A description, its sample spelled as it is: a program's numbers would not hold all digits. */
+/** Answers a description. The sample is inserted as text: parsing its numbers would lose digits. */
 export function descriptionResponse(
   status: number,
   description: DatasetDescription,

@@ -1,6 +1,6 @@
 /**
- * The environments of each organisation, and the datasets of their services: one each. A sandbox belongs to an
- * environment and starts with its datasets; whoever changes one resets the sandboxes that run.
+ * The environments of each organisation, with one dataset per service. A sandbox belongs to an environment and starts
+ * with its datasets; a change of a dataset resets the running sandboxes.
  */
 
 import { linkSignals } from "../base/deadline.ts";
@@ -9,13 +9,13 @@ import type { Dataset, DatasetSource } from "../twin/dataset.ts";
 import type { AnyTwinDefinition } from "../twin/twin.ts";
 import type { Libraries } from "./libraries.ts";
 
-/** The environment of a sandbox that names none; the environment file says what its datasets are at the start. */
+/** The default environment; the environment file names its initial datasets. */
 export const FIRST_ENVIRONMENT = "dev";
 
-/** Most datasets of an organisation at a time. */
+/** Datasets of an organisation at a time. */
 const MAX_DATASETS = 64;
 
-/** Which dataset: there is one of a service in an environment. */
+/** Identifies a dataset: each service of an environment has one. */
 export interface DatasetPlace {
   organisation: string;
   environment: string;
@@ -25,31 +25,31 @@ export interface DatasetPlace {
 /** What is at a place. */
 type Slot =
   | { state: "present"; dataset: Dataset }
-  /** Being uploaded, or put to use, or taken out of it; sandboxes have `dataset` until that is over. */
+  /** Being uploaded, replaced or deleted; until that is done, sandboxes use `dataset`. */
   | { state: "changing"; dataset: Dataset | undefined }
-  /** Deleted: what the environment file says does not come back. */
+  /** Deleted: the dataset of the environment file does not come back. */
   | { state: "absent" };
 
-/** Why a dataset was not taken or not deleted, as the routes answer it. */
+/** Why a dataset was not accepted or not deleted, as the routes answer it. */
 export class DatasetConflict extends Error {}
 
-/** A sandbox that was put to another dataset, or was not. */
+/** The outcome of switching a sandbox to a changed dataset. */
 export interface ResetSandbox {
   id: string;
-  /** Why it is not reset. */
+  /** Why the reset failed. */
   problem?: string;
 }
 
-/** What an upload does where there is a dataset. */
+/** What an upload does when a dataset exists. */
 export type ExistingDataset = "keep" | "replace";
 
-/** Puts the sandboxes of an environment that have the service to its dataset as it is now. */
+/** Resets the sandboxes of an environment that run the service, so that they load its current dataset. */
 export type ResetSandboxes = (place: DatasetPlace) => Promise<ResetSandbox[]>;
 
 export class Environments {
   readonly #libraries: Libraries;
   readonly #slots = new Map<string, Map<string, Slot>>();
-  /** What the environment file names, by service. */
+  /** Datasets of the environment file, by service. */
   readonly #initial = new Map<string, Dataset>();
   readonly #stopping = new AbortController();
   readonly #uploads = new Set<Promise<unknown>>();
@@ -67,7 +67,7 @@ export class Environments {
     this.#initial.set(definition.name, await this.fromFile(definition, file, onProgress));
   }
 
-  /** A dataset of no environment, for a sandbox of its own. @throws Error naming service and file */
+  /** Reads a dataset that belongs to one sandbox instead of an environment. @throws Error naming service and file */
   async fromFile(
     definition: AnyTwinDefinition,
     file: string,
@@ -78,14 +78,14 @@ export class Environments {
     return library.fromFile(file, onProgress);
   }
 
-  /** The dataset sandboxes have now. */
+  /** The dataset that sandboxes use now. */
   dataset(place: DatasetPlace): Dataset | undefined {
     const slot = this.#slot(place);
     return slot.state === "absent" ? undefined : slot.dataset;
   }
 
   /**
-   * Makes a dataset of a file and puts the sandboxes to it; a file that is wrong changes nothing.
+   * Makes a dataset from a file and switches the sandboxes to it; an invalid file changes nothing.
    * @throws DatasetConflict when there is one that is kept, DatasetRefusal, DatasetTooLarge, the signal's reason or the source's error
    */
   async upload(
@@ -137,12 +137,12 @@ export class Environments {
     return sandboxes;
   }
 
-  /** What the environment file names is every organisation's. */
+  /** Datasets of the environment file are shared by all organisations, so they are not released here. */
   async #release({ service }: DatasetPlace, dataset: Dataset): Promise<void> {
     if (dataset !== this.#initial.get(service)) await dataset.release();
   }
 
-  /** Ends uploads, and lets go of everything. The sandboxes have to have ended before. */
+  /** Aborts uploads and releases every dataset. Call it after the sandboxes have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("the twins are stopping"));
     await Promise.allSettled(this.#uploads);
@@ -174,7 +174,7 @@ export class Environments {
   }
 }
 
-/** Neither name has a slash in it. */
+/** Unambiguous, since neither name contains a slash. */
 const keyOf = ({ environment, service }: DatasetPlace) => `${environment}/${service}`;
 
 function conflictMessage({ state }: Slot, { environment, service }: DatasetPlace): string {

@@ -1,10 +1,10 @@
 /**
- * The file of a `multipart/form-data` body, read as it comes: a dataset's file is never in memory as a whole.
+ * The file of a `multipart/form-data` body, streamed: a dataset's file is never in memory as a whole.
  * https://www.rfc-editor.org/rfc/rfc7578
  */
 import { DatasetRefusal, type DatasetSource } from "../twin/dataset.ts";
 
-/** Longest head of a part, and longest value of one that is no file. */
+/** Maximum size of a part's head, and of the value of a part that is not a file. */
 const MAX_PART_BYTES = 16 * 1024;
 const HOW = "send one part with a filename (curl -F file=@logs.csv), or the file itself as the body";
 
@@ -14,8 +14,8 @@ export function isForm(contentType: string | undefined): contentType is string {
 }
 
 /**
- * Reads up to the file of a form. Parts `format` and `file_name` before it say what the query can say.
- * @param source of the whole body, whose content type is a form's
+ * Reads a form up to its file. Parts `format` and `file_name` before it mean the same as in the query.
+ * @param source the whole body, with a form's content type
  * @throws DatasetRefusal when there is no file; so does reading its bytes when the form ends too early or has another file
  */
 export async function readFormFile(source: DatasetSource): Promise<DatasetSource> {
@@ -68,17 +68,17 @@ function boundaryOf(contentType: string): string {
 
 interface PartHead {
   name: string;
-  /** Absent: the part is no file. */
+  /** Absent: the part is not a file. */
   fileName: string | undefined;
   contentType: string | undefined;
 }
 
-/** The parts of a body, one after the other: the head by `next`, then its bytes by `body`. */
+/** A cursor over the parts of a body: `next` reads a part's head, then `body` its bytes. */
 class FormParts {
   readonly #chunks: AsyncIterator<Buffer>;
-  /** What stands before each part; before the first, the line feed may be missing. */
+  /** Precedes each part; before the first one, the line break may be missing. */
   readonly #delimiter: Buffer;
-  /** What has come and is not read yet. */
+  /** Bytes received and not consumed yet. */
   #left: Buffer = Buffer.from("\r\n");
   #begun = false;
 
@@ -87,7 +87,7 @@ class FormParts {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
-  /** The head of the next part, when the bytes of the one before have been read. `undefined`: there is none. @throws DatasetRefusal */
+  /** Reads the head of the next part; call it after the bytes of the previous one. `undefined` at the end. @throws DatasetRefusal */
   async next(): Promise<PartHead | undefined> {
     if (!this.#begun) await this.#passPreamble();
     await this.#fill(2);
@@ -101,11 +101,11 @@ class FormParts {
   async #passPreamble(): Promise<void> {
     this.#begun = true;
     for await (const _ of this.body()) {
-      // Nobody reads what stands before the first part.
+      // The preamble is discarded (RFC 2046, 5.1.1).
     }
   }
 
-  /** The bytes up to the next delimiter, which is passed over. @throws DatasetRefusal when the body ends first */
+  /** The bytes up to the next delimiter, which is skipped. @throws DatasetRefusal when the body ends first */
   async *body(): AsyncGenerator<Buffer> {
     for (;;) {
       const at = this.#left.indexOf(this.#delimiter);

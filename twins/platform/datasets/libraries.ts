@@ -1,11 +1,11 @@
-/** The libraries of the twins' datasets, opened when the first dataset comes. */
+/** The libraries of the twins' datasets, each opened with its first dataset. */
 import { tmpdir } from "node:os";
 import type { Logger } from "pino";
 import { makeTemporaryFolder, type TemporaryFolder } from "../base/temporary-folder.ts";
 import type { DatasetLibrary, OpenDatasetLibrary } from "../twin/dataset.ts";
 
 export class Libraries {
-  /** Where datasets stay after the end; a folder that is removed then when absent. */
+  /** Where datasets are kept for the next start; absent: a temporary folder. */
   readonly #folder: string | undefined;
   readonly #log: Logger;
   readonly #opened = new Map<OpenDatasetLibrary, Promise<DatasetLibrary>>();

@@ -1,4 +1,4 @@
-/** `POST /environments/{environment}/datasets/{service}`: a file that goes straight to the one who reads it, never into memory. */
+/** `POST /environments/{environment}/datasets/{service}`: streams a file to its library, never held in memory as a whole. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import { errorResponse, fieldProblems, unavailableResponse } from "../http/errors.ts";
@@ -19,7 +19,7 @@ import { isForm, readFormFile } from "./form-file.ts";
 
 export interface UploadTarget extends EnvironmentsTarget {
   journal: Journal;
-  /** Largest file, as it is sent and decompressed. */
+  /** Limit of the file, both as sent and decompressed. */
   maxBytes: number;
 }
 
@@ -32,7 +32,7 @@ const uploadQuery = z.strictObject({
 /** What became of an upload. */
 type Outcome =
   | { kind: "answer"; response: VendorResponse }
-  /** The client went away, so nobody is there to answer. */
+  /** The client disconnected. */
   | { kind: "gone" };
 
 export async function serveUpload(
@@ -42,7 +42,7 @@ export async function serveUpload(
   params: Record<string, string>,
   target: UploadTarget,
 ): Promise<void> {
-  // The file itself is not kept: it is somebody's log.
+  // The journal does not keep the file: it is a user's log.
   const complete = target.journal.record({
     tier: "control",
     operation: uploadRoute.id,

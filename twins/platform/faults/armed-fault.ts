@@ -1,10 +1,10 @@
-/** A fault that is armed: how often it was asked, how often it hit, and who waits for its end. */
+/** An armed fault: how often it was tried, how often it struck, and which requests wait for its removal. */
 
 import { createRandom } from "../base/random.ts";
 import type { Fault } from "./fault.ts";
 import { type FaultSubject, matches } from "./subject.ts";
 
-/** Seed of a fault that names none. */
+/** Default seed. */
 const DEFAULT_SEED = 1;
 
 export class ArmedFault<Spec extends Fault = Fault> {
@@ -22,7 +22,7 @@ export class ArmedFault<Spec extends Fault = Fault> {
     this.#random = createRandom(spec.seed ?? DEFAULT_SEED);
   }
 
-  /** How many more requests it hits; `null`: all until it is removed. */
+  /** How many more requests it strikes; `null`: all until it is removed. */
   get remaining(): number | null {
     return this.spec.times === undefined ? null : this.spec.times - this.#hits;
   }
@@ -31,17 +31,17 @@ export class ArmedFault<Spec extends Fault = Fault> {
     return this.remaining === 0;
   }
 
-  /** How many wait for its end. */
+  /** How many requests wait for its removal. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Names it in the journal. */
+  /** Its name in the journal. */
   get label(): string {
     return `${this.id} ${this.spec.effect}`;
   }
 
-  /** Whether it hits this request. Counts it, and draws once for each that it could hit, so that a seed repeats. */
+  /** Whether it strikes this request. Counts it, and draws once for each request that matches, so that a seed is reproducible. */
   strikes(subject: FaultSubject): boolean {
     const { operation, match, after = 0, probability } = this.spec;
     if (this.spent || (operation !== undefined && operation !== subject.operation)) return false;
@@ -53,7 +53,7 @@ export class ArmedFault<Spec extends Fault = Fault> {
     return true;
   }
 
-  /** Calls `release` when the fault is removed, at once if it was; the returned function takes that back. */
+  /** Calls `release` when the fault is removed, at once if it already was. @returns a function that unsubscribes */
   onRemoved(release: () => void): () => void {
     if (this.#removed) {
       release();
@@ -72,7 +72,7 @@ export class ArmedFault<Spec extends Fault = Fault> {
     for (const release of waiting) release();
   }
 
-  /** As the control plane shows it. */
+  /** The fault as the control plane shows it. */
   describe() {
     const { remaining, spent } = this;
     return {

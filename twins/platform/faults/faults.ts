@@ -1,4 +1,4 @@
-/** The faults of one twin. They are asked in the order in which they were armed; the first that hits is the one. */
+/** The faults of one twin, tried in the order in which they were armed; the first that matches strikes. */
 import { ArmedFault } from "./armed-fault.ts";
 import { type Fault, isRequestFault, isSocketFault, type RequestFault, type SocketFault } from "./fault.ts";
 import type { FaultSubject } from "./subject.ts";

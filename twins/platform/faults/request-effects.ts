@@ -1,4 +1,4 @@
-/** Carries out a fault on one HTTP request. What is done on the wire was chosen so that Node's own clients see it. */
+/** Applies a fault to one HTTP request. The effects on the wire were chosen so that Node's own clients notice them. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
@@ -20,7 +20,7 @@ export interface Exchange {
   refusal(status: number): VendorResponse;
 }
 
-/** What was sent; `undefined` when the connection ended without an answer. */
+/** @returns what was sent; `undefined` when the connection ended without an answer */
 export async function answerWithFault(
   fault: ArmedFault<RequestFault>,
   exchange: Exchange,
@@ -49,7 +49,7 @@ export async function answerWithFault(
   }
 }
 
-/** An armed status with the header that says when to try again, if one is asked for. */
+/** Adds a `Retry-After` header, if the fault asks for one. */
 export function withRetryAfter(response: VendorResponse, seconds: number | undefined): VendorResponse {
   if (seconds === undefined) return response;
   return { ...response, headers: { ...response.headers, "retry-after": String(seconds) } };
@@ -61,13 +61,13 @@ const endConnection: Cut = (socket) => {
   socket.end(() => socket.destroy());
 };
 
-/** The work was done, and nobody is told. */
+/** Cuts the connection after the work is done, without an answer. */
 function sendNothing({ req }: Exchange, response: VendorResponse, cut: Cut): undefined {
   if (response.body instanceof Readable) response.body.destroy();
   cut(req.socket);
 }
 
-/** Announces the whole body and sends its beginning, half of it unless told; an answer without a body is not sent at all. */
+/** Announces the whole body and sends its first `bytes`, by default half; an answer without a body is not sent at all. */
 async function sendPart(
   exchange: Exchange,
   response: VendorResponse,
@@ -83,8 +83,8 @@ async function sendPart(
     return sendNothing(exchange, response, cut);
   }
   if (!streamed) headers["content-length"] = String(body.length);
-  const most = streamed ? body.length : body.length - 1;
-  const part = body.subarray(0, Math.min(bytes ?? Math.floor(body.length / 2), most));
+  const maxBytes = streamed ? body.length : body.length - 1;
+  const part = body.subarray(0, Math.min(bytes ?? Math.floor(body.length / 2), maxBytes));
   res.writeHead(response.status, headers);
   res.flushHeaders();
   if (part.length > 0) await new Promise<void>((resolve) => res.write(part, () => resolve()));
@@ -92,7 +92,7 @@ async function sendPart(
   return { status: response.status, headers, body: part };
 }
 
-/** The first piece of a stream, which is given up. */
+/** The first chunk of a stream; the rest is abandoned. */
 async function firstOf(stream: Readable): Promise<Buffer> {
   for await (const chunk of stream) return Buffer.from(chunk);
   return Buffer.alloc(0);
@@ -115,7 +115,7 @@ async function sendSlowly(
   return { ...sent, body };
 }
 
-/** How often a piece of a slow answer is sent, at most. */
+/** Minimum interval between the pieces of a slow answer. */
 const PIECE_MS = 50;
 
 function dribble(

@@ -1,11 +1,11 @@
-/** Reads a fault from the body of `POST /sim/faults`, against what this twin can have. */
+/** Reads a fault from the body of `POST /sim/faults`, and checks it against the faults that the twin supports. */
 import { z } from "zod";
 import { fieldProblems } from "../http/errors.ts";
 import type { AnyTwinDefinition } from "../twin/twin.ts";
 import { connectionEffects } from "./connection-effects.ts";
 import { type Fault, requestEffects, socketEffects } from "./fault.ts";
 
-/** Longest delay, and longest wait before a socket is dropped or frozen. */
+/** Limit of a delay, and of the wait before a socket is dropped or frozen. */
 const MAX_DELAY_MS = 600_000;
 const MAX_COUNT = 1_000_000;
 const MAX_TTL_SECONDS = 86_400;
@@ -17,7 +17,7 @@ export type FaultReading =
   | { ok: true; fault: Fault }
   | { ok: false; problems: { field: string; rule: string }[] };
 
-/** Every problem is listed, whichever part of the fault it is in. */
+/** Reads a fault, or lists every problem in it. */
 export function readFault(value: unknown, definition: AnyTwinDefinition): FaultReading {
   const schemas = schemasOf(definition);
   const effect = typeof value === "object" && value !== null ? Reflect.get(value, "effect") : undefined;
@@ -31,15 +31,15 @@ export function readFault(value: unknown, definition: AnyTwinDefinition): FaultR
   return { ok: false, problems: reading.error ? fieldProblems(reading.error) : [] };
 }
 
-/** Its own check, not `z.int()`: a failure of that one would keep the checks of the whole from being made. */
-const count = (least: number, most = MAX_COUNT) => {
-  const error = `must be a whole number from ${least} to ${most}`;
+/** A refinement instead of `z.int()`: when `z.int()` fails, zod skips the checks across members. */
+const count = (min: number, max = MAX_COUNT) => {
+  const error = `must be a whole number from ${min} to ${max}`;
   return z
     .number({ error })
-    .refine((given) => Number.isInteger(given) && given >= least && given <= most, { error });
+    .refine((given) => Number.isInteger(given) && given >= min && given <= max, { error });
 };
 const text = z.string("must be a text").min(1).max(MAX_TEXT);
-/** Says what would be right of a value of another type; every other problem has its own words. */
+/** The message for a value of the wrong type; other problems have their own. */
 const mustBe = (what: string) => (issue: { code?: string }) =>
   issue.code === "invalid_type" ? `must be ${what}; leave it out to match any` : undefined;
 
@@ -91,7 +91,7 @@ const unknownEffect = z.looseObject(
   { error: "must be an object with an effect" },
 );
 
-/** A check across members is made beside their own, as long as there are any. */
+/** Runs a check across members whenever the value is an object, even if a member is invalid. */
 function isObject({ value }: { value: unknown }): boolean {
   return typeof value === "object" && value !== null;
 }
@@ -150,7 +150,7 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
   return Object.entries(schemas).map(([name, schema]) => ({ name, schema }));
 }
 
-/** For a twin that is not reached over HTTP: less can be done to it, at one moment. */
+/** The faults of connections that are not HTTP: fewer effects, and only when a request arrives. */
 function compileConnections(
   { vendor }: AnyTwinDefinition,
   connections: readonly { id: string }[],
@@ -189,7 +189,7 @@ function targetOf(operations: readonly { id: string }[], kind: string) {
   };
 }
 
-/** A fault says what it is for, so that it never hits a request nobody thought of. */
+/** Requires a fault to name its scope, so that it never strikes an unexpected request. */
 function withScope<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z
     .strictObject(shape)

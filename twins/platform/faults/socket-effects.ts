@@ -28,7 +28,7 @@ export function strikeSocket(fault: ArmedFault<SocketFault>, socket: WebSocket, 
 const HELD_BYTES = 4 * 1024 * 1024;
 
 /**
- * Nothing goes in or out while the connection stays; what is sent meanwhile waits. The returned function ends it. The
+ * Stops all traffic while the connection stays open; data sent meanwhile waits. The returned function ends it. The
  * connection is read all the same, for its end stands behind whatever its client has sent.
  */
 function freeze(socket: WebSocket, connection: Duplex): () => void {

@@ -1,4 +1,4 @@
-/** What a fault is asked about: a request that has arrived, or a WebSocket upgrade. */
+/** What a fault is matched against: a request or a WebSocket upgrade. */
 import type { IncomingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { readJson } from "../base/json.ts";
@@ -14,7 +14,7 @@ export interface FaultSubject {
   body: Buffer;
 }
 
-/** Whether everything that `match` names holds for the request. */
+/** Whether the request meets every condition of `match`. */
 export function matches(match: FaultMatch, subject: FaultSubject): boolean {
   if (match.method !== undefined && match.method !== subject.method) return false;
   if (match.path !== undefined && !matchesPattern(subject.path, match.path)) return false;

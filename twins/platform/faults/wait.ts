@@ -1,19 +1,19 @@
-/** Waiting that ends when the fault is removed or the client leaves, so that nothing is held up for ever. */
+/** Waits that end when the fault is removed or the client disconnects, so that nothing hangs forever. */
 import type { EventEmitter } from "node:events";
 import type { ArmedFault } from "./armed-fault.ts";
 
 /** What a client holds open: an answer, or a connection. */
 export type Held = EventEmitter & { readonly destroyed: boolean };
 
-/** How many requests one fault holds up; one more is let go on. */
+/** How many requests one fault holds up; further ones continue at once. */
 const MAX_WAITING = 1000;
 
-/** Waits, at most until the fault is removed. Answers whether the client is still there. */
+/** Waits for `ms`, or until the fault is removed. @returns whether the client is still connected */
 export function pause(ms: number, fault: ArmedFault, client: Held): Promise<boolean> {
   return ms === 0 ? Promise.resolve(!client.destroyed) : wait(fault, client, ms);
 }
 
-/** Waits until the fault is removed. Answers whether the client is still there. */
+/** Waits until the fault is removed. @returns whether the client is still connected */
 export function waitUntilRemoved(fault: ArmedFault, client: Held): Promise<boolean> {
   return wait(fault, client);
 }

@@ -1,7 +1,7 @@
 /**
- * Which hosts and origins are answered. A page of any site can send requests to this machine, and with a host name of its
- * own that it lets resolve to 127.0.0.1 (DNS rebinding) it can read the answers as well. The browser gives it away: its
- * `Host` is the page's name, its `Origin` the page's origin.
+ * Which hosts and origins are answered. Any web page can send requests to this machine, and with a host name that resolves
+ * to 127.0.0.1 (DNS rebinding) it can also read the answers. The browser reveals it: `Host` is the page's name, `Origin` the
+ * page's origin.
  */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
@@ -14,23 +14,23 @@ export interface AccessPolicyOptions {
   ownHost: string;
   /** Whether a twin answers to a host name. */
   isTwinName(host: string): boolean;
-  /** Further host names, as `ALLOWED_HOSTS` has them. */
+  /** Further host names, from `ALLOWED_HOSTS`. */
   allowedHosts: readonly string[];
-  /** Further origins, as `ALLOWED_ORIGINS` has them. */
+  /** Further origins, from `ALLOWED_ORIGINS`. */
   allowedOrigins: readonly string[];
   log: Logger;
 }
 
 export interface AccessPolicy {
-  /** Why a request is not answered, and what to set if it should be; `undefined`: it is. */
+  /** Why a request is refused, and which setting would allow it; `undefined` when it is allowed. */
   refuse(req: IncomingMessage): string | undefined;
 }
 
-/** In either list: every one. */
+/** Allows everything, in either list. */
 const ANY = "*";
-/** Longest part of a header that a message repeats. */
+/** How much of a header a message repeats. */
 const SHOWN_CHARACTERS = 200;
-/** Each refused host or origin is logged once, and at most so many. */
+/** Each refused host or origin is logged once, up to this many. */
 const LOGGED = 100;
 
 export function createAccessPolicy(options: AccessPolicyOptions): AccessPolicy {
@@ -48,14 +48,14 @@ export function createAccessPolicy(options: AccessPolicyOptions): AccessPolicy {
   }
 
   function isForeignHost(host: string): boolean {
-    // A page cannot have an address resolve to another one.
+    // DNS rebinding needs a name: an IP address does not resolve to another one.
     return !allowedHosts.includes(ANY) && isIP(host) === 0 && !isOwnName(host);
   }
 
   function isForeignOrigin(origin: string, host: string): boolean {
     if (allowedOrigins.some((allowed) => allowed === ANY || allowed === origin.toLowerCase())) return false;
     const page = pageHost(origin);
-    // Pages of this machine, whatever their port, are its owner's.
+    // Pages of this machine belong to its owner, whatever their port.
     return page === undefined || !(page === host || isOwnName(page));
   }
 
@@ -89,7 +89,7 @@ export function createAccessPolicy(options: AccessPolicyOptions): AccessPolicy {
   };
 }
 
-/** The host names of a request; none for a client of HTTP/1.0 that names none. */
+/** The host names of a request; empty for an HTTP/1.0 client without `Host`. */
 function hostsOf(req: IncomingMessage): string[] {
   const target = req.url ?? "/";
   const named = target.startsWith("/") || !URL.canParse(target) ? undefined : new URL(target).host;
@@ -97,9 +97,9 @@ function hostsOf(req: IncomingMessage): string[] {
 }
 
 /**
- * The origin of the page that a request comes from; `undefined`: no page, or one that the user goes to. Browsers leave
- * `Origin` out of images, frames, scripts and the like, whose requests cost time and fill journals, but say
- * `Sec-Fetch-Site`; what a link opens is for the user to see, and no page can read it.
+ * The origin of the page that sent a request; `undefined` when no page did, or when the user navigates here. For images,
+ * frames and scripts, whose requests cost time and fill journals, browsers send `Sec-Fetch-Site` instead of `Origin`.
+ * Navigation is allowed: no page can read what a link opens.
  */
 function originOf({ headers, method }: IncomingMessage): string | undefined {
   if (headers.origin !== undefined) return headers.origin;
@@ -107,7 +107,7 @@ function originOf({ headers, method }: IncomingMessage): string | undefined {
   const isVisit =
     method === "GET" && headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
   if (isVisit) return undefined;
-  // `localhost` and `127.0.0.1` are two sites. A page can keep this header back, but not forge it.
+  // `localhost` and `127.0.0.1` are different sites, so check the referrer. A page can suppress this header, but not forge it.
   return headers.referer !== undefined && URL.canParse(headers.referer)
     ? new URL(headers.referer).origin
     : "null";
@@ -119,7 +119,7 @@ function pageHost(origin: string): string | undefined {
   return protocol === "http:" || protocol === "https:" ? bareHost(host) : undefined;
 }
 
-/** In lower case, without port, brackets and a dot at the end. */
+/** Normalizes a host: lower case, without port, brackets and final dot. */
 function bareHost(host: string): string {
   return isIP(host) ? host : hostName(host).replace(/^\[(.*)\]$/, "$1");
 }
@@ -129,7 +129,7 @@ function isLoopback(host: string): boolean {
   return isIP(host) === 4 && host.startsWith("127.");
 }
 
-/** `*.example.com` is every name below it, `.example.com` that name too. */
+/** `*.example.com` covers every name below example.com, `.example.com` that name too. */
 function covers(allowed: string, host: string): boolean {
   if (allowed.startsWith("*.")) return host.endsWith(allowed.slice(1));
   return allowed.startsWith(".") ? `.${host}`.endsWith(allowed) : host === allowed;
@@ -142,7 +142,7 @@ const names = z.string().transform((text) =>
     .filter((name) => name !== ""),
 );
 
-/** `ALLOWED_HOSTS`: host names with commas between. */
+/** `ALLOWED_HOSTS`: host names, separated by commas. */
 export const allowedHostsSetting = names.pipe(
   z.array(
     z.string().refine((name) => name === ANY || isHost(name.replace(/^\*?\./, "")), {
@@ -152,7 +152,7 @@ export const allowedHostsSetting = names.pipe(
   ),
 );
 
-/** `ALLOWED_ORIGINS`: origins as browsers send them, with commas between. */
+/** `ALLOWED_ORIGINS`: origins as browsers send them, separated by commas. */
 export const allowedOriginsSetting = names.pipe(
   z.array(
     z.string().refine((origin) => origin === ANY || origin === "null" || isOrigin(origin), {
@@ -168,7 +168,7 @@ function isHost(name: string): boolean {
   );
 }
 
-/** Schemes of extensions have origins too, but `URL` knows none of theirs. */
+/** Compares the text itself, since `URL.origin` is `null` for the schemes of browser extensions. */
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, host } = new URL(text);

@@ -1,16 +1,16 @@
-/** Where a request is meant to go, told by its path and its `Host`. */
+/** Where a request goes, by its path and its `Host`. */
 
 export type Address =
   /** A twin at its own address, `/s/<sandbox>/<twin>/…`. */
   | { kind: "twin"; sandbox: string; twin: string; path: string; query: string }
-  /** The vendor API of a twin, by a host name that stands for it. */
+  /** The vendor API of a twin, addressed by a host name. */
   | { kind: "host"; sandbox: string; twin: string; path: string; query: string }
   | { kind: "control"; sandbox: string; twin: string; path: string; query: string }
   /** The sandboxes themselves: `/sandboxes` and below. */
   | { kind: "sandboxes"; path: string; query: string }
   /** The environments and their datasets: `/environments` and below. */
   | { kind: "environments"; path: string; query: string }
-  /** A path that begins like one of ours and goes on wrongly. */
+  /** A path with one of our prefixes that is otherwise invalid. */
   | { kind: "nowhere"; path: string }
   /** Any other path: the engine of the first sandbox. */
   | { kind: "engine"; path: string; query: string };
@@ -18,7 +18,7 @@ export type Address =
 /** Finds the twin a host name stands for. */
 export type HostLookup = (host: string) => { sandbox: string; twin: string } | undefined;
 
-/** Reads the request target (`/path?query`, or a whole URL as proxies send it) and the `Host` header. */
+/** Reads the request target (`/path?query`, or an absolute URL as proxies send it) and the `Host` header. */
 export function readAddress(target: string, host: string | undefined, lookup: HostLookup): Address {
   const absolute = !target.startsWith("/") && URL.canParse(target) ? new URL(target) : undefined;
   if (!target.startsWith("/") && !absolute) return { kind: "nowhere", path: target };
@@ -51,14 +51,14 @@ function readPrefixed(prefix: "/s/" | "/c/", path: string, query: string): Addre
 const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_";
 const NAME_LENGTH = 63;
 
-/** A sandbox or twin name: 1 to 63 of `a`–`z`, `0`–`9`, `-`, `_`. Nothing encoded, so nothing can climb. */
+/** A sandbox or twin name: 1 to 63 of `a`–`z`, `0`–`9`, `-`, `_`. Without escapes or dots, it cannot traverse paths. */
 export function isName(text: string): boolean {
   if (text.length === 0 || text.length > NAME_LENGTH) return false;
   for (const character of text) if (!NAME_CHARACTERS.includes(character)) return false;
   return true;
 }
 
-/** `Host` without port and without a dot at the end, in lower case. */
+/** `Host` in lower case, without port and final dot. */
 export function hostName(host: string): string {
   const bracket = host.indexOf("]");
   const colon = host.indexOf(":", Math.max(bracket, 0));

@@ -8,22 +8,22 @@ export interface ApiKeys {
   organisationOf(key: string | undefined): string | undefined;
 }
 
-/** A key as configuration holds it: whose it is, and its hash. */
+/** A configured key: its organisation and its hash. */
 export interface KeyEntry {
   organisation: string;
   /** SHA-256 of the key, in hexadecimal. */
   sha256: string;
 }
 
-/** The organisation of a laptop that has configured none. */
+/** The organisation when none is configured. */
 export const LOCAL_ORGANISATION = "local";
 
-/** What stands between an organisation and what it calls its sandbox, in the id; no name holds it. */
+/** Separates the organisation from the sandbox's name in an id; no name contains it. */
 export const NAME_SEPARATOR = "--";
 
 const HASH_PREFIX = "sha256:";
 
-/** An organisation's name: it stands in addresses. */
+/** An organisation's name, which is part of addresses. */
 export const organisationName = z
   .string()
   .max(30, "must have at most 30 characters")
@@ -47,7 +47,7 @@ export function createApiKeys(keys: readonly KeyEntry[]): ApiKeys {
     organisationOf(key) {
       const hash = sha256(key ?? "");
       let organisation: string | undefined;
-      // Every key is compared, so that the time taken tells nothing about which one was close.
+      // Compares every key, so that the time taken reveals nothing.
       for (const candidate of known) {
         if (timingSafeEqual(candidate.hash, hash)) organisation = candidate.organisation;
       }
@@ -58,7 +58,7 @@ export function createApiKeys(keys: readonly KeyEntry[]): ApiKeys {
 
 /**
  * Reads `SANDBOX_API_KEYS`: `organisation=sha256:<hex>`, separated by commas.
- * @throws Error saying which part is wrong, without repeating a key that was given unhashed.
+ * @throws Error naming the wrong entry, without repeating a key that was given in plain text.
  */
 export function readKeyVariable(text: string): KeyEntry[] {
   return text
@@ -75,7 +75,7 @@ export function readKeyVariable(text: string): KeyEntry[] {
     });
 }
 
-/** The entry of a key that is known in the clear. */
+/** The entry of a key in plain text. */
 export function keyEntry(organisation: string, key: string): KeyEntry {
   return { organisation, sha256: sha256(key).toString("hex") };
 }
@@ -85,7 +85,7 @@ export function makeApiKey(): string {
   return `sandbox_${randomBytes(24).toString("base64url")}`;
 }
 
-/** A name that can be put beside another with `NAME_SEPARATOR` and still be told apart. */
+/** Whether a name can be joined to another by `NAME_SEPARATOR` without ambiguity. */
 export function isPlainName(text: string): boolean {
   return isName(text) && !text.includes(NAME_SEPARATOR) && !text.startsWith("-") && !text.endsWith("-");
 }

@@ -1,4 +1,4 @@
-/** `Splunk <key>`: the scheme of an Authorization header in lower case, and what follows it; both empty where there is nothing. */
+/** Splits an Authorization header (`Splunk <key>`) into its scheme, in lower case, and its credentials; absent parts are empty. */
 export function readAuthorization(header: string): { scheme: string; credentials: string } {
   const given = header.trim();
   const blank = given.search(/\s/);

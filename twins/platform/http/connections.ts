@@ -1,4 +1,4 @@
-/** What clients hold open to one sandbox, so that its end ends all of it and nothing of another sandbox. */
+/** The open connections of one sandbox, so that its end closes all of them and none of another sandbox. */
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
@@ -17,7 +17,7 @@ export class Connections {
     return !this.#refusing;
   }
 
-  /** Keeps an answer for as long as it is being made. */
+  /** Tracks an answer while it is being made. */
   async answering(answer: ServerResponse, work: Promise<void>): Promise<void> {
     this.#answers.add(answer);
     try {
@@ -27,24 +27,24 @@ export class Connections {
     }
   }
 
-  /** Keeps a connection whose upgrade is being answered, until it is closed. */
+  /** Tracks a connection whose upgrade is being answered, until it closes. */
   addUpgrade(connection: Duplex): void {
     this.#upgrades.add(connection);
     connection.once("close", () => this.#upgrades.delete(connection));
   }
 
-  /** Keeps a socket until it is closed. */
+  /** Tracks a socket until it closes. */
   addSocket(socket: WebSocket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
   }
 
-  /** From here on nothing is to be added. */
+  /** Marks the sandbox as ending: `open` is false from here on. */
   refuse(): void {
     this.#refusing = true;
   }
 
-  /** Closes the sockets with 1001, cuts the answers that are not complete, and waits until all are gone. */
+  /** Closes the sockets with 1001, waits for them, then cuts incomplete answers and upgrades. */
   async end(): Promise<void> {
     this.refuse();
     await Promise.all([...this.#sockets].map(closeSocket));

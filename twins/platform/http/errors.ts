@@ -1,4 +1,4 @@
-/** The one error shape of the routes that are ours: the control plane, the gateway and the engine. */
+/** The error shape of all our own routes: the control plane, the gateway and the engine. */
 import { STATUS_CODES } from "node:http";
 import type { z } from "zod";
 import { readJson } from "../base/json.ts";
@@ -22,7 +22,7 @@ export function errorResponse(
   return { status, body: { error: { code, message, ...(problems ? { problems } : {}) } } };
 }
 
-/** Answers what the platform refuses, in our own shape. */
+/** Words a refusal of the platform in our own error shape. */
 export function ownRefusal(refusal: PlatformRefusal): VendorResponse {
   switch (refusal.kind) {
     case "unknown-path": {
@@ -51,10 +51,10 @@ function worldRefusalResponse(refusal: WorldRefusal): VendorResponse {
   return errorResponse(422, "refused", "nothing was changed; see problems", refusal.problems);
 }
 
-/** Seconds after which a client may ask again what could not be answered. */
+/** Value of `Retry-After` when the world is unavailable. */
 const RETRY_AFTER_SECONDS = "1";
 
-/** What holds the world does not answer: it may do so later, with the same request. */
+/** 503: the world is unavailable; the same request may succeed later. */
 export function unavailableResponse({ message }: WorldUnavailable): VendorResponse {
   return {
     ...errorResponse(503, "unavailable", message),
@@ -79,7 +79,7 @@ export function readBodyAs<Value>(
   return readingOf(schema.safeParse(json.value), message);
 }
 
-/** The same, by a schema that has to wait for something. */
+/** `readBodyAs` for a schema with asynchronous checks. */
 export async function readBodyAsync<Value>(
   request: VendorRequest,
   schema: z.ZodType<Value>,
@@ -104,7 +104,7 @@ export function readQueryAs<Value>(request: VendorRequest, schema: z.ZodType<Val
   const names = [...request.query.keys()];
   const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
   const problems = repeated.map((field) => ({ field, rule: "is given more than once" }));
-  // A schema that takes any name would pass over this one in silence.
+  // zod's records drop `__proto__` silently, so it is refused here.
   if (names.includes(NO_NAME)) problems.push({ field: NO_NAME, rule: "there is no such key here" });
   if (problems.length === 0) return readingOf(schema.safeParse(Object.fromEntries(request.query)), message);
   return { ok: false, response: errorResponse(422, "invalid", message, problems) };
@@ -128,7 +128,7 @@ export function placedIssues(error: z.ZodError): { path: PropertyKey[]; rule: st
   });
 }
 
-/** The same operation, with a write that the world refuses answered as a 422, and a world that cannot answer as a 503. */
+/** Wraps an operation so that it answers a refused write with 422, and an unavailable world with 503. */
 export function answeringWorldErrors<Target>(operation: Operation<Target>): Operation<Target> {
   return {
     ...operation,

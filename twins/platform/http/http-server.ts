@@ -1,38 +1,38 @@
-/** An HTTP server with the limits that every one of ours has. It upgrades what is served, and nothing keeps it from closing. */
+/** An HTTP server with the limits that all of ours share, WebSocket upgrades, and a close that always completes. */
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { listen } from "./listen.ts";
 
-/** Longest a request may take to arrive, and its headers. */
+/** Time limits for receiving a whole request, and its headers. */
 const REQUEST_MS = 60_000;
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
 
-/** Connections open at a time, sockets included; more are turned away. */
+/** Open connections, sockets included; further ones are refused. */
 const MAX_CONNECTIONS = 10_000;
 
-/** Makes a WebSocket of a connection, or refuses to. `head` is what the client has sent after its request. */
+/** Upgrades a connection to a WebSocket, or refuses to. `head` holds the bytes the client sent after its request. */
 export type TakeUpgrade = (socket: Duplex, head: Buffer) => Promise<void>;
 
 export interface HttpHandlers {
   serve(req: IncomingMessage, res: ServerResponse): Promise<void>;
-  /** Finds what takes a WebSocket upgrade. `undefined`: nothing does, and the request is served as if it had not offered one. */
+  /** Finds the handler of a WebSocket upgrade. `undefined`: none, and the request is served as an ordinary one. */
   findUpgrade(req: IncomingMessage): TakeUpgrade | undefined;
 }
 
 export interface HttpServer {
   /** Answers the address as a URL without a slash at the end. @throws Error naming the port and the way out */
   listen(host: string, port: number, portVariable?: string): Promise<string>;
-  /** Serves a connection that another listener has taken. */
+  /** Serves a connection that another listener accepted. */
   accept(connection: Duplex): void;
-  /** Takes no new connections; those that are open stay. Resolves when the last has gone. */
+  /** Stops accepting connections; open ones stay. Resolves when the last has closed. */
   refuse(): Promise<void>;
   /** Cuts every connection, upgraded ones included, and waits until the port is free. */
   close(): Promise<void>;
 }
 
-/** A request or an upgrade whose handler fails is logged, and its connection cut. */
+/** Creates a server. When the handler of a request or an upgrade fails, the server logs the error and cuts the connection. */
 export function createHttpServer(handlers: HttpHandlers, log: Logger): HttpServer {
   const server = http.createServer({
     requestTimeout: REQUEST_MS,
@@ -41,7 +41,7 @@ export function createHttpServer(handlers: HttpHandlers, log: Logger): HttpServe
     connectionsCheckingInterval: 5000,
   });
   server.maxConnections = MAX_CONNECTIONS;
-  /** Node forgets a connection once it is upgraded. */
+  /** Upgraded connections, which Node no longer tracks. */
   const connections = new Set<Duplex>();
   const newestAnswers = new WeakMap<Duplex, ServerResponse>();
 
@@ -98,17 +98,17 @@ function offersWebSocket(req: IncomingMessage): boolean {
   return req.method === "GET" && req.headers.upgrade?.trim().toLowerCase() === "websocket";
 }
 
-/** Node leaves the order of answers on a connection to us, once a request on it asks for an upgrade. */
+/** Answers on a connection in order: Node leaves that to us once a request asks for an upgrade. */
 function afterAnswer(earlier: ServerResponse | undefined, proceed: () => void): void {
   if (earlier && !earlier.closed) earlier.once("close", proceed);
   else proceed();
 }
 
 /**
- * Serves a request whose upgrade is not (`Upgrade: h2c`, as clients send that would rather speak HTTP/2): RFC 9110, 7.8,
- * has servers ignore it. Node has given the connection away, so it gets the request once more, without the `upgrade` that
- * makes it one, and parses on from there: body, keep-alive and pipelined requests are as ever. `shouldUpgradeCallback` of
- * newer versions drops what came in the same packet as the request.
+ * Serves a request but ignores its upgrade, as RFC 9110, 7.8 allows (clients that prefer HTTP/2 send `Upgrade: h2c`).
+ * Node has detached the connection, so it is fed the request again without the `upgrade` token and parses on from there:
+ * body, keep-alive and pipelined requests work as usual. The `shouldUpgradeCallback` of newer versions drops the bytes
+ * that came in the same packet as the request.
  */
 function serveWithoutUpgrade(server: http.Server, req: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];
@@ -118,7 +118,7 @@ function serveWithoutUpgrade(server: http.Server, req: IncomingMessage, socket: 
     const shown = name.toLowerCase() === "connection" ? withoutUpgradeToken(value) : value;
     if (shown !== undefined) lines.push(`${name}: ${shown}`);
   }
-  // The answer before this request may have left its keep-alive timeout on the socket.
+  // The previous answer may have left its keep-alive timeout on the socket.
   req.socket.setTimeout(0);
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
   server.emit("connection", socket);

@@ -1,4 +1,4 @@
-/** Requests in, answers out: bounded bodies, and the request object a handler sees. */
+/** Reads requests and sends answers: bounded bodies, and the request object that a handler sees. */
 import { setMaxListeners } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Readable, Transform, type TransformCallback } from "node:stream";
@@ -16,7 +16,7 @@ export type BodyReading =
   | { kind: "body"; body: Buffer }
   | { kind: "too-large" }
   | { kind: "malformed"; message: string }
-  /** The client went away before the body was complete. */
+  /** The client disconnected before the body was complete. */
   | { kind: "gone" };
 
 /** Reads a whole body of at most `limitBytes`, before and after decoding. */
@@ -39,7 +39,7 @@ export async function readBody(req: IncomingMessage, limitBytes: number): Promis
 
 export type BodySpooling = { kind: "spooled"; body: Spool } | Exclude<BodyReading, { kind: "body" }>;
 
-/** Reads a whole body of at most `limitBytes`, before and after decoding; what is large waits on disk. @throws WorldUnavailable */
+/** Reads a whole body of at most `limitBytes`, before and after decoding; large ones spill to disk. @throws WorldUnavailable */
 export async function spoolBody(req: IncomingMessage, limitBytes: number): Promise<BodySpooling> {
   if (Number(req.headers["content-length"] ?? 0) > limitBytes) return { kind: "too-large" };
   const body = new Spool(limitBytes);
@@ -68,17 +68,17 @@ export async function spoolBody(req: IncomingMessage, limitBytes: number): Promi
   }
 }
 
-/** A body that is read although its request is refused: a client may say in it in which form it takes answers. */
+/** Limit of bodies that are read even for refused requests: the client may name its answer format in the body. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-/** Reads a body whose length is announced to be small; of any other nothing is read. */
+/** Reads a body whose announced length is small; others are treated as empty. */
 export async function readSmallBody(req: IncomingMessage): Promise<BodyReading> {
   const declared = Number(req.headers["content-length"] ?? 0);
   if (declared === 0 || declared > SMALL_BODY_BYTES) return { kind: "body", body: empty };
   return readBody(req, SMALL_BODY_BYTES);
 }
 
-/** So many chunks are put together, unless they hold so much: a body may come byte by byte, and each would cost a hundred. */
+/** Small chunks are merged in groups: a body may come byte by byte, and each `Buffer` costs about a hundred bytes. */
 const LOOSE_CHUNKS = 256;
 const LOOSE_BYTES = 64 * 1024;
 
@@ -148,13 +148,13 @@ async function decodeBody(
   }
 }
 
-/** How much of a refused body is taken in and thrown away, so that the client gets to read the refusal. */
+/** How much of a refused body is read and discarded, so that the client can read the refusal. */
 const DISCARD_BYTES = 4 * 1024 * 1024;
 const DISCARD_MS = 2000;
 
 /**
- * Answers without having read the whole body; the connection is not used again. The answer goes out whole, but is ended
- * only when the body is over: a connection that is closed with bytes unread takes back what it has sent.
+ * Answers before the whole body is read, and closes the connection afterwards. The answer ends only after the body does:
+ * closing a connection with unread bytes sends a TCP reset, which can discard the answer.
  */
 export async function refuseEarly(
   req: IncomingMessage,
@@ -218,10 +218,10 @@ export async function sendResponse(
   return { status: response.status, headers, body };
 }
 
-/** How much of a streamed answer is kept. */
+/** How much of a streamed answer the journal keeps. */
 const KEPT_BYTES = 64 * 1024;
 
-/** Passes bytes on, and keeps the first of them. */
+/** Passes bytes through and records the first of them. */
 class BeginningKept extends Transform {
   bytes = 0;
   readonly #chunks: Buffer[] = [];
@@ -239,7 +239,7 @@ class BeginningKept extends Transform {
   }
 }
 
-/** Streams until the end, or until the client goes away. @throws the stream's own error */
+/** Streams until the end, or until the client disconnects. @throws the stream's own error */
 async function stream(source: Readable, through: Transform, res: ServerResponse): Promise<void> {
   try {
     await pipeline(source, through, res);
@@ -268,7 +268,7 @@ export function mayHaveBody(status: number): boolean {
   return status >= 200 && status !== 204 && status !== 304;
 }
 
-/** A request whose body has arrived. Query and signal are made when somebody asks for them. */
+/** A request whose body has arrived. Query and signal are created on first use. */
 export class ArrivedRequest implements VendorRequest {
   readonly method: Method;
   readonly path: string;
@@ -282,7 +282,7 @@ export class ArrivedRequest implements VendorRequest {
   #query: URLSearchParams | undefined;
   #signal: AbortSignal | undefined;
 
-  /** @param gone calls its argument when the client goes away before the answer is complete. */
+  /** @param gone calls its argument when the client disconnects before the answer is complete. */
   constructor(
     request: Pick<VendorRequest, "method" | "path" | "origin" | "params" | "headers" | "body" | "spooled"> & {
       queryText: string;
@@ -308,7 +308,7 @@ export class ArrivedRequest implements VendorRequest {
   get signal(): AbortSignal {
     if (!this.#signal) {
       const controller = new AbortController();
-      // Each statement of a request listens until it ends, and one request may have many under way.
+      // Each running statement of a request adds a listener, and a request may run many.
       setMaxListeners(0, controller.signal);
       this.#gone(() => controller.abort());
       this.#signal = controller.signal;
@@ -317,7 +317,7 @@ export class ArrivedRequest implements VendorRequest {
   }
 }
 
-/** Calls `abort` when the client goes away before `res` is complete, or at once if it has gone. */
+/** Calls `abort` when the client disconnects before `res` is complete, or at once if it already has. */
 export function whenClientLeaves(res: ServerResponse, abort: () => void): void {
   if (res.destroyed && !res.writableFinished) abort();
   else {

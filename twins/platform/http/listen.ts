@@ -2,7 +2,7 @@
 import type { Server } from "node:net";
 
 /**
- * Answers the address as a URL without a slash at the end.
+ * Starts to listen. @returns the address as a URL without a final slash
  * @param portVariable the environment variable that sets the port.
  * @throws Error naming the port and the way out.
  */
@@ -22,14 +22,14 @@ export function listen(
   });
 }
 
-/** The port of an address, which `URL` leaves out when it is the scheme's own. */
+/** The port of a URL, including the scheme's default port, which `URL` leaves out. */
 export function portOf(url: string): number {
   const { protocol, port } = new URL(url);
   if (port !== "") return Number(port);
   return protocol === "https:" ? 443 : 80;
 }
 
-/** Why `host:port` cannot be had, and what to do about it. */
+/** Explains why `host:port` cannot be used, and what to do about it. */
 export function explainListenError(
   error: NodeJS.ErrnoException,
   host: string,
@@ -53,7 +53,7 @@ export function explainListenError(
   }
 }
 
-/** An address to connect to, for a host that may mean every interface. */
+/** An address to connect to: replaces a wildcard address by loopback. */
 function reachableHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;

@@ -1,6 +1,6 @@
 /**
- * What a twin serves: one declaration per vendor operation. The router, `GET /sim/operations` and the
- * request journal all read the same declaration, so they cannot disagree.
+ * The operations of a twin, one declaration each. The router, `GET /sim/operations` and the request journal all read the
+ * same declaration, so they cannot disagree.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
@@ -12,34 +12,34 @@ type Surface = "rest" | "graphql" | "mcp";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** A request as a twin sees it: the address prefix is gone and the body has arrived, within its limit. */
+/** A request as a twin sees it: without the address prefix, its body read and within the limit. */
 export interface VendorRequest {
   method: Method;
   /** Path below the twin's `url`, still percent-encoded, always starting with `/`. */
   path: string;
-  /** The address that the client has asked, without `path`: scheme, host and what stands before it; no slash at the end. */
+  /** The requested address before `path`: scheme, host and prefix, without a final slash. */
   origin: string;
   /** Values of the `:name` segments of the operation's path, percent-decoded. */
   params: Record<string, string>;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  /** The whole body, with a `Content-Encoding` of gzip or deflate already undone. Empty for a WebSocket upgrade. */
+  /** The whole body, decompressed (gzip or deflate). Empty for a WebSocket upgrade. */
   body: Buffer;
-  /** The whole body of an operation with `spoolsBody`; `body` is its beginning then. It is gone after the answer. */
+  /** The whole body of an operation with `spoolsBody`, until the answer is sent; `body` then holds its beginning. */
   spooled?: Spool | undefined;
-  /** Aborted when the client goes away before the answer is complete. */
+  /** Aborted when the client disconnects before the answer is complete. */
   signal: AbortSignal;
 }
 
 /**
- * An answer in the vendor's own shape. `undefined` sends no body; strings and buffers go as they are; a `Readable` is
- * streamed until it ends or the client goes away; anything else is sent as JSON.
+ * An answer in the vendor's own shape. `undefined` sends no body; strings and buffers are sent unchanged; a `Readable` is
+ * streamed until it ends or the client disconnects; anything else is sent as JSON.
  */
 export interface VendorResponse {
   status: number;
   headers?: Record<string, string>;
   body?: string | Buffer | Readable | object | number | boolean | null | undefined;
-  /** What the twin tells its tester about this answer, as JSON: `GET /sim/requests` shows it; it is never sent. */
+  /** Notes for the tester about this answer, as JSON: shown by `GET /sim/requests`, never sent to the client. */
   notes?: object;
 }
 
@@ -52,11 +52,11 @@ export interface Operation<Twin> {
   surface: Surface;
   /** One sentence, in plain language. */
   summary: string;
-  /** Largest body accepted; default 1 MiB. A larger one is answered with the vendor's 413. */
+  /** Body limit; default 1 MiB. A larger body is answered with the vendor's 413. */
   maxBodyBytes?: number;
-  /** The body may be larger than memory: it is not bounded by `maxBodyBytes` but by what the service has for such bodies. */
+  /** The body may be larger than memory and spills to disk; the service's spool limit replaces `maxBodyBytes`. */
   spoolsBody?: true;
-  /** What goes in and out is secret as a whole: the journal keeps neither body. */
+  /** Both bodies are secret: the journal keeps neither. */
   secretBody?: boolean;
   handle(request: VendorRequest, twin: Twin): VendorResponse | Promise<VendorResponse>;
 }
@@ -71,7 +71,7 @@ export interface SocketOperation<Twin> {
   path: string;
   surface: Surface;
   summary: string;
-  /** Largest message accepted on the socket; default 1 MiB. */
+  /** Message limit of the socket; default 1 MiB. */
   maxPayloadBytes?: number;
   upgrade(request: VendorRequest, twin: Twin): UpgradeAnswer | Promise<UpgradeAnswer>;
 }
@@ -90,16 +90,16 @@ export function socketOperation<Twin>(declaration: SocketOperation<Twin>): Socke
 export type PlatformRefusal =
   /** No operation at this path, or none with this method; `allowed` are the methods served there. */
   | { kind: "unknown-path"; method: string; path: string; allowed: readonly Method[] }
-  /** A path or body that cannot be decoded. `operation` is the id of what was asked for; none when it was the path. */
+  /** A path or body that cannot be decoded. `operation` is absent when the path is at fault. */
   | { kind: "malformed-request"; message: string; operation?: string }
-  /** Somebody asks who may not: a page of another site, or by a name that is nobody's here. */
+  /** A forbidden caller: a page of another site, or a request to an unknown host name. */
   | { kind: "forbidden"; message: string }
   | { kind: "body-too-large"; limitBytes: number; operation?: string }
-  /** A fault that was armed; the status is one of `faultStatuses`. */
+  /** An armed fault; the status is one of `faultStatuses`. */
   | { kind: "fault"; status: number; operation: string }
   | { kind: "internal"; message: string; operation?: string };
 
-/** What is known of a request that is refused. */
+/** The known parts of a refused request. */
 export interface RefusedRequest {
   query: URLSearchParams;
   headers: IncomingHttpHeaders;

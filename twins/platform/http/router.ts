@@ -14,7 +14,7 @@ export type RouteMatch<Route> =
   /** The path is served, with other methods. */
   | { kind: "wrong-method"; allowed: string[] }
   | { kind: "unknown" }
-  /** The path holds a percent sign that encodes nothing, or a `.` or `..` segment. */
+  /** The path contains an invalid percent escape, or a `.` or `..` segment. */
   | { kind: "malformed"; message: string };
 
 interface Leaf<Route> {
@@ -128,7 +128,7 @@ function decodeSegments(path: string): string[] | string {
   return segments;
 }
 
-/** Whether a decoded segment would climb, were somebody to use it as a path. */
+/** Whether a decoded segment would traverse folders if used as a path. */
 function hasDotSegment(segment: string): boolean {
   if (!segment.includes(".")) return false;
   return segment.split(/[\\/]/).some((part) => part === "." || part === "..");

@@ -1,6 +1,6 @@
 /**
- * What a twin was asked and what it answered. Bounded by count and by bytes, for each tier apart, so that somebody who
- * polls the control plane never pushes out the traffic of the code under test. Secrets are masked before anything is kept.
+ * The requests to a twin and its answers. Each tier has its own bounds of entries and bytes, so that polling the control
+ * plane never evicts the traffic of the code under test. Secrets are masked before anything is stored.
  */
 import { performance } from "node:perf_hooks";
 import { type Clock, wallTime } from "../base/clock.ts";
@@ -9,7 +9,7 @@ import { Ring, type RingLimits } from "./ring.ts";
 
 export type Tier = "vendor" | "control";
 
-/** Longest body kept; what is beyond is cut, with a marker that says so. */
+/** Stored part of a body; a longer one is truncated and marked as such. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
 /** Rough size of an entry without its texts. */
@@ -18,7 +18,7 @@ const ENTRY_BYTES = 400;
 export interface JournalLimits {
   vendor: RingLimits;
   control: RingLimits;
-  /** Requests to the control plane that were refused for their key. */
+  /** Requests to the control plane with a missing or wrong key. */
   refused: RingLimits;
 }
 
@@ -28,7 +28,7 @@ export const defaultJournalLimits: JournalLimits = {
   refused: { entries: 100, bytes: 256 * 1024 },
 };
 
-/** A body as it is kept: at most `MAX_BODY_BYTES` of it, and how long it was. */
+/** A stored body: its first `MAX_BODY_BYTES`, and its original length. */
 export interface KeptBody {
   bytes: Buffer;
   originalBytes: number;
@@ -54,13 +54,13 @@ export interface JournalEntry {
     status: number | null;
     headers: Record<string, string>;
     body: KeptBody;
-    /** What the twin noted for its tester, as JSON. */
+    /** The twin's notes for the tester, as JSON. */
     notes?: KeptBody | undefined;
     durationMs: number;
-    /** The armed fault that made this answer. */
+    /** The armed fault that caused this answer. */
     fault?: string | undefined;
   };
-  /** About how much memory the entry takes. */
+  /** Estimated memory of the entry. */
   bytes: number;
 }
 
@@ -72,11 +72,11 @@ export interface ArrivedRequestRecord {
   query: URLSearchParams;
   headers: Headers;
   body: Buffer;
-  /** How long the body was, when `body` is the beginning of it. */
+  /** Length of the whole body, when `body` is only its beginning. */
   streamedBytes?: number | undefined;
   /** `performance.now()` when the request came in. */
   startedAt: number;
-  /** The bodies are secret as a whole: neither is kept. */
+  /** Both bodies are secret: neither is stored. */
   secretBody?: boolean | undefined;
 }
 
@@ -88,9 +88,9 @@ interface AnswerRecord {
   body: Buffer;
   /** How long a streamed body was. */
   streamedBytes?: number | undefined;
-  /** What the twin notes for its tester. */
+  /** The twin's notes for the tester. */
   notes?: object | undefined;
-  /** The armed fault that made this answer. */
+  /** The armed fault that caused this answer. */
   fault?: string | undefined;
 }
 
@@ -101,7 +101,7 @@ export class Journal {
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #tiers: Record<Tier, Ring<JournalEntry>>;
-  /** Apart from the control tier that they belong to: whoever has no key must not push out what those with one did. */
+  /** Separate from the rest of the control tier, so that callers without a key cannot evict the entries of those with one. */
   readonly #refused: Ring<JournalEntry>;
   #seq = 0;
 
@@ -119,8 +119,8 @@ export class Journal {
   }
 
   /**
-   * Records a request to the control plane that is refused for its key. It may be somebody else's, sent here by mistake: of its
-   * headers the client's name is kept, of its query the names, of its body nothing.
+   * Records a request to the control plane that is refused for its key. It may have been sent here by mistake, so only its
+   * user agent and the names in its query are stored, and nothing of its body.
    */
   recordRefused(request: Omit<ArrivedRequestRecord, "tier" | "body" | "secretBody">): CompleteEntry {
     const { "user-agent": client, "x-api-key": key } = request.headers;
@@ -172,7 +172,7 @@ export class Journal {
     return this.#seq;
   }
 
-  /** How many entries of each tier were let go. */
+  /** How many entries of each tier were evicted. */
   dropped(): Record<Tier, number> {
     const { vendor, control } = this.#tiers;
     return { vendor: vendor.dropped, control: control.dropped + this.#refused.dropped };
@@ -180,7 +180,7 @@ export class Journal {
 
   #keep(body: Buffer, contentType: string, streamedBytes = body.length): KeptBody {
     const masked = this.#mask.body(body, contentType, MAX_BODY_BYTES);
-    // A copy, so that a small part never keeps a large buffer alive.
+    // Copied, so that a small slice does not keep a large buffer alive.
     const bytes = masked.cut ? Buffer.from(masked.bytes) : masked.bytes;
     return { bytes, originalBytes: streamedBytes, truncated: masked.cut || streamedBytes > body.length };
   }
@@ -189,7 +189,7 @@ export class Journal {
 const nothing = Buffer.alloc(0);
 const withheld = Buffer.from(JSON.stringify(MASK));
 
-/** A body of which only that there was one is kept. */
+/** Stores a mask in place of a body, so that only its presence and length are known. */
 function keepNothing(body: Buffer): KeptBody {
   return { bytes: body.length > 0 ? withheld : body, originalBytes: body.length, truncated: false };
 }

@@ -1,39 +1,40 @@
 /**
- * Values that are secret wherever they stand: the credentials a twin declares, and those its clients have sent in a header
- * made for credentials. A key pasted into a query, a path or a text is found by its value, which no list of names can do.
+ * Values that are secret wherever they appear: the credentials a twin declares, and those that clients have sent in an
+ * authentication header. Searching by value also finds a key pasted into a query, a path or a text, where no list of
+ * names would.
  */
 
 import { createHash } from "node:crypto";
 
-/** Shorter values are likely to be words, and masking words would make the journal useless. */
+/** Shorter values may be ordinary words, and masking those would make the journal useless. */
 const MIN_LEARNED_LENGTH = 12;
 const MAX_LEARNED_LENGTH = 4096;
-/** Every one of them is looked for in every request. */
+/** Bounded, since every request is searched for each of them. */
 const MAX_LEARNED = 8;
 
-/** A control plane's key as this program makes it: known by its shape before it is ever used. */
+/** The shape of a generated control plane key, recognized even before the key is used. */
 const MADE_KEY = /sandbox_[A-Za-z0-9_-]{32}/g;
 const MADE_KEY_TRACE = "sandbox_";
 const MADE_KEY_BYTES = MADE_KEY_TRACE.length + 32;
 
-/** A secret in every form in which it is looked for. */
+/** A secret in every encoding that is searched for. */
 interface Needle {
   forms: { text: string; bytes: Buffer; latin1: string }[];
 }
 
-/** Tokens of one body that are hashed to tell whether they are keys. */
+/** Tokens of one body that are hashed to find keys. */
 const MAX_TOKENS = 2000;
-/** A key as it may stand in a text: with the signs of base64, or where these are not part of it. */
+/** Tokens that may be a key, without and with the special characters of base64. */
 const TOKENS = [/[A-Za-z0-9_~.-]{8,200}/g, /[A-Za-z0-9_~.+/=-]{8,200}/g];
 
 /**
- * The keys of the control plane, which no journal and no log line shows. One that is configured by its hash alone is
- * known from the first request that holds it, wherever it stands in it.
+ * The keys of the control plane, which no journal and no log line shows. A key configured only by its hash becomes known
+ * with the first request that contains it, wherever it appears there.
  */
 export class PlatformKeys {
   readonly #mask: string;
   readonly needles = new Map<string, Needle>();
-  /** SHA-256, in hexadecimal, of the keys that have not been seen yet. */
+  /** SHA-256, in hexadecimal, of keys that are not known in plain text yet. */
   readonly #unseen: Set<string>;
 
   constructor(mask: string) {
@@ -41,7 +42,7 @@ export class PlatformKeys {
     this.#unseen = new Set();
   }
 
-  /** Adds a key that is known by its SHA-256, in hexadecimal. */
+  /** Adds a key of which only the SHA-256 is known, in hexadecimal. */
   expect(sha256: string): void {
     this.#unseen.add(sha256);
   }
@@ -51,17 +52,17 @@ export class PlatformKeys {
     this.#unseen.delete(sha256Of(key));
   }
 
-  /** Whether there are keys that have not been seen: looking for them costs a hash for each value. */
+  /** Whether some keys are known only by hash: searching for them costs a hash per value. */
   get hasUnseen(): boolean {
     return this.#unseen.size > 0;
   }
 
-  /** Looks for keys that have not been seen among whole values. */
+  /** Checks whether whole values are keys known only by hash. */
   recognize(values: Iterable<string>): void {
     for (const value of values) if (this.#unseen.has(sha256Of(value))) this.declare(value);
   }
 
-  /** The same, among the words of a text. */
+  /** The same for the tokens of a text. */
   recognizeWithin(text: string): void {
     for (const pattern of TOKENS) {
       const tokens = new Set<string>();
@@ -73,7 +74,7 @@ export class PlatformKeys {
     }
   }
 
-  /** The text without any of them. */
+  /** Masks all known keys in a text. */
   maskIn(text: string): string {
     return replaceAll(text, this.needles.values(), "text", this.#mask);
   }
@@ -82,27 +83,27 @@ export class PlatformKeys {
 export class KnownSecrets {
   readonly #mask: string;
   readonly #declared = new Map<string, Needle>();
-  /** Longest unused first. */
+  /** Least recently used first. */
   readonly #learned = new Map<string, Needle>();
   readonly #maps: readonly ReadonlyMap<string, Needle>[];
 
   /**
-   * @param mask what stands in place of a secret.
-   * @param keys those of the control plane, which belong to every mask
+   * @param mask replaces a secret
+   * @param keys of the control plane, which every mask hides
    */
   constructor(mask: string, keys: PlatformKeys) {
     this.#mask = mask;
     this.#maps = [keys.needles, this.#declared, this.#learned];
   }
 
-  /** Adds values that are never forgotten. */
+  /** Adds values that are never evicted. */
   declare(values: readonly string[]): void {
     for (const value of values) {
       if (value !== "") this.#declared.set(value, needle(value, writtenForms(value)));
     }
   }
 
-  /** Remembers the credential of a header such as `Bearer <credential>`; those longest unused make room. */
+  /** Remembers the credential of a header such as `Bearer <credential>`, evicting the least recently used. */
   learn(header: string): void {
     const value = header.slice(header.lastIndexOf(" ") + 1);
     if (value.length < MIN_LEARNED_LENGTH || value.length > MAX_LEARNED_LENGTH) return;
@@ -115,7 +116,7 @@ export class KnownSecrets {
     if (this.#learned.size > MAX_LEARNED && oldest !== undefined) this.#learned.delete(oldest);
   }
 
-  /** Length of the longest secret in any form, in bytes. */
+  /** Length of the longest secret in any encoding, in bytes. */
   get maxBytes(): number {
     let longest = MADE_KEY_BYTES;
     for (const { bytes } of this.#forms()) longest = Math.max(longest, bytes.length);
@@ -129,7 +130,7 @@ export class KnownSecrets {
 
   /** The bytes with every known value masked; the same buffer when they hold none. */
   inBytes(bytes: Buffer): Buffer {
-    // Latin-1 keeps every byte as it is, so that bytes which are no text survive.
+    // Latin-1 round-trips every byte, so that binary data survives.
     return this.#isIn(bytes)
       ? Buffer.from(this.#replaceIn(bytes.toString("latin1"), "latin1"), "latin1")
       : bytes;
@@ -161,7 +162,7 @@ function replaceAll(text: string, needles: Iterable<Needle>, as: "text" | "latin
 }
 
 function needle(value: string, forms: readonly string[]): Needle {
-  // What is the same is looked for once.
+  // The set drops equal encodings.
   return {
     forms: [...new Set([value, ...forms])].map((text) => {
       const bytes = Buffer.from(text);
@@ -170,7 +171,7 @@ function needle(value: string, forms: readonly string[]): Needle {
   };
 }
 
-/** A value as it stands in a path, a form, JSON, and JSON that another one quotes, as answers do with what they were sent. */
+/** A value encoded for a path, a form, JSON, and JSON quoted within JSON, as in answers that echo a request. */
 function writtenForms(value: string): string[] {
   const form = new URLSearchParams([["", value]]).toString().slice(1);
   const json = jsonForm(value);
@@ -181,12 +182,12 @@ function jsonForm(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** What is always the same of a value in base64, wherever it begins in what is encoded. */
+/** The part of a value's base64 that does not depend on the bytes around it, for each of the three alignments. */
 function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value);
   return [0, 1, 2].flatMap((before) => {
     const all = Buffer.concat([Buffer.alloc(before), bytes]);
-    // Characters that hold bits of what stands before or after it differ.
+    // Drops the characters that share bits with the bytes before or after the value.
     const from = Math.ceil((before * 8) / 6);
     const form = all.toString("base64").slice(from, Math.floor((all.length * 8) / 6));
     return form.length < MIN_LEARNED_LENGTH ? [] : [form, form.replaceAll("+", "-").replaceAll("/", "_")];

@@ -1,4 +1,4 @@
-/** Takes secrets out of what the journal keeps, before it is kept. */
+/** Masks secrets before the journal stores anything. */
 
 import { emptyRecord } from "../base/lookup-table.ts";
 import { createRouter, type Router } from "../http/router.ts";
@@ -12,20 +12,20 @@ const SECRET_HEADERS = ["authorization", "proxy-authorization", "x-api-key", "co
 export type Headers = Record<string, string | string[] | number | undefined>;
 
 export interface Mask {
-  /** Adds credentials that are masked wherever they stand. */
+  /** Adds credentials that are masked wherever they appear. */
   know(credentials: readonly string[]): void;
   headers(headers: Headers): Record<string, string>;
   path(path: string): string;
   query(query: URLSearchParams): Record<string, string>;
   /**
-   * The first bytes of a body, with the values of secret members and all known credentials masked; a part of the same
-   * buffer when it holds none.
-   * @param maxBytes how many of them at most; `cut` says that there were more.
+   * The first bytes of a body, with the values of secret members and all known credentials masked; without secrets, a
+   * slice of the same buffer.
+   * @returns at most `maxBytes`; `cut` says whether the body had more
    */
   body(body: Buffer, contentType: string, maxBytes: number): { bytes: Buffer; cut: boolean };
 }
 
-/** Of a twin's definition, where it says what of its traffic is secret. */
+/** The members of a twin's definition that declare its secrets. */
 interface Secrets {
   secretHeaders?: string[];
   secretMembers?: string[];
@@ -33,9 +33,9 @@ interface Secrets {
 }
 
 /**
- * Credentials that come in secret headers are known from then on, and masked wherever they stand.
- * @param secrets what a twin declares beyond the platform's own list.
- * @param keys those of the control plane, shared by all masks; default none
+ * Creates a mask. It learns credentials from secret headers, and masks them from then on wherever they appear.
+ * @param secrets declared by a twin, beyond the platform's own list
+ * @param keys of the control plane, shared by all masks; default none
  */
 export function createMask(secrets: Secrets, keys = new PlatformKeys(MASK)): Mask {
   const known = new KnownSecrets(MASK, keys);
@@ -44,7 +44,7 @@ export function createMask(secrets: Secrets, keys = new PlatformKeys(MASK)): Mas
   );
   const members = new Set(secrets.secretMembers ?? []);
   const paths = createRouter((secrets.secretPathParams ?? []).map((path) => ({ method: "", path })));
-  // An escape could spell a name or a value in a way that a search for its bytes would miss.
+  // With `\u`, since a search for a name's bytes would miss an escaped spelling.
   const traces = [...members, "\\u"].map((name) => Buffer.from(name));
   const secret = secretMembers(members);
   const isSecret = (text: string) => known.inText(text) !== text;
@@ -60,7 +60,7 @@ export function createMask(secrets: Secrets, keys = new PlatformKeys(MASK)): Mas
         if (keys.hasUnseen) keys.recognize(valuesOf(text));
         shown[name] = secret ? MASK : text;
       }
-      // Only now are the credentials of this request known.
+      // After the loop, so that credentials learned from a later header are masked in earlier ones.
       for (const name in shown) shown[name] = known.inText(shown[name] ?? "");
       return shown;
     },
@@ -84,11 +84,11 @@ export function createMask(secrets: Secrets, keys = new PlatformKeys(MASK)): Mas
     },
     body(body, contentType, maxBytes) {
       if (keys.hasUnseen) recognizeIn(body, contentType, maxBytes, keys);
-      // Masked text may be shorter or longer than what it stands for: the margin holds whatever the cut goes through.
+      // Masking changes the length: the margin holds any secret that the cut goes through.
       const margin = known.maxBytes * MASK.length;
       const whole = body.length <= maxBytes + margin;
       const beginning = whole ? body : body.subarray(0, maxBytes + margin);
-      // A secret's name stands before it: one beyond the beginning has none in it.
+      // A member's name precedes its value: without a name in the beginning, no secret member starts there.
       const mayBeEscaped = isForm(contentType) && beginning.includes("%");
       if (mayBeEscaped || traces.some((trace) => beginning.includes(trace))) {
         const masked = maskBody(body, contentType, secret, maxBytes + margin);
@@ -123,7 +123,7 @@ function unescapeUnicode(_escape: string, code: string): string {
   return String.fromCharCode(Number.parseInt(code, 16));
 }
 
-/** A value, its last word, and of `Basic` credentials the name and the password. */
+/** The candidates for a key in a header or query value: the value, its last word, and the user and password of `Basic`. */
 function valuesOf(text: string): string[] {
   const word = text.slice(text.lastIndexOf(" ") + 1);
   if (!/^basic /i.test(text)) return [text, word];
@@ -132,7 +132,7 @@ function valuesOf(text: string): string[] {
   return [text, word, decoded.slice(0, Math.max(colon, 0)), decoded.slice(colon + 1)];
 }
 
-/** A segment of a path, decoded; itself where it cannot be. */
+/** A segment of a path, decoded; unchanged if it is malformed. */
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -156,13 +156,13 @@ function maskPath(path: string, paths: Router<{ method: string; path: string }>)
     .join("/");
 }
 
-/** Text with the values of secret members masked; `whole` unless it is the beginning alone. */
+/** Text with the values of secret members masked; `whole` is false when only its beginning was processed. */
 interface MaskedText {
   text: string;
   whole: boolean;
 }
 
-/** @param enough how many bytes of lines are looked at: of more the rest is left out */
+/** @param enough bytes of lines to process; lines beyond them are dropped */
 function maskBody(body: Buffer, contentType: string, members: SecretMembers, enough: number): MaskedText {
   const text = body.toString("utf8");
   if (isForm(contentType)) {
@@ -170,13 +170,13 @@ function maskBody(body: Buffer, contentType: string, members: SecretMembers, eno
   }
   const newline = text.indexOf("\n", enough);
   const lines = newline < 0 ? text : text.slice(0, newline);
-  // As a rule: what is no member's name stands in a text.
+  // Fast path: no secret member's name appears anywhere.
   if (!members.trace.test(lines) && isJsonLines(lines)) return { text: lines, whole: newline < 0 };
   const masked = maskJson(text, members);
   return masked === undefined ? maskLines(text, members, enough) : { text: masked, whole: true };
 }
 
-/** Whether lines are JSON, each or all together. Some that are may be said not to be. */
+/** Whether lines are JSON, each or all together. May answer false for valid JSON. */
 function isJsonLines(lines: string): boolean {
   try {
     JSON.parse(`[${lines.trim().replaceAll("\n", ",\n")}]`);
@@ -186,7 +186,7 @@ function isJsonLines(lines: string): boolean {
   }
 }
 
-/** @returns `undefined` for what is no JSON */
+/** @returns `undefined` for text that is not JSON */
 function maskJson(text: string, members: SecretMembers): string | undefined {
   try {
     if (members.trace.test(text)) return JSON.stringify(JSON.parse(text, createReplacer(members.names)));
@@ -200,7 +200,7 @@ function maskJson(text: string, members: SecretMembers): string | undefined {
 /** Names of the members of JSON whose values are secret. */
 interface SecretMembers {
   names: ReadonlySet<string>;
-  /** Finds whatever could be one of them in JSON: looking at each of all its members takes ten times as long. */
+  /** Finds candidates quickly: visiting every member takes ten times as long. */
   trace: RegExp;
 }
 

@@ -1,4 +1,4 @@
-/** What each organisation asked of the routes that belong to no twin: of sandboxes and of environments. */
+/** Journals of each organisation's requests to routes that belong to no twin: `/sandboxes` and `/environments`. */
 import { liveClock } from "../base/clock.ts";
 import { getOrAdd } from "../base/get-or-add.ts";
 import { Journal } from "./journal.ts";
@@ -11,7 +11,7 @@ export class OrganisationJournals {
   readonly #mask: Mask;
 
   constructor(keys: PlatformKeys) {
-    // What a body or an answer holds of secrets: a database's address has its password in it.
+    // These members can hold secrets: a database's URL contains its password.
     this.#mask = createMask({ secretMembers: ["config", "environment", "url"] }, keys);
   }
 

@@ -1,4 +1,4 @@
-/** A fixed number of places, filled round and round: the newest entries are kept, within a count and a byte budget. */
+/** A ring buffer: keeps the newest entries, within a count and a byte budget. */
 
 export interface RingLimits {
   entries: number;
@@ -18,7 +18,7 @@ export class Ring<Entry extends { bytes: number }> {
     this.#places = new Array<Entry | undefined>(limits.entries).fill(undefined);
   }
 
-  /** How many entries were let go. */
+  /** How many entries were evicted. */
   get dropped(): number {
     return this.#oldest;
   }
@@ -27,7 +27,7 @@ export class Ring<Entry extends { bytes: number }> {
     return this.#bytes;
   }
 
-  /** Answers the entry's number, by which it can grow. */
+  /** Adds an entry. @returns its number, for `grow` */
   add(entry: Entry): number {
     if (this.#added - this.#oldest >= this.#limits.entries) this.#dropOldest();
     this.#places[this.#added % this.#limits.entries] = entry;
@@ -37,7 +37,7 @@ export class Ring<Entry extends { bytes: number }> {
     return number;
   }
 
-  /** Accounts for an entry that has grown since it was added; one that was let go in between is ignored. */
+  /** Accounts for an entry that has grown since it was added; an evicted one is ignored. */
   grow(number: number, bytes: number): void {
     if (number < this.#oldest) return;
     const entry = this.#places[number % this.#limits.entries];

@@ -1,6 +1,10 @@
-/** Which hosts and origins are answered: a page of another site, and a name that is nobody's here, get nothing. */
+/**
+ * Which hosts and origins are answered: a page of another site, and a name that is nobody's here, get nothing.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { once } from "node:events";
 import http from "node:http";
+import { networkInterfaces } from "node:os";
 import engine from "@offhook/engine";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -51,6 +55,19 @@ async function statuses(headers: Record<string, string>): Promise<(number | unde
 
 const served = [200, 200];
 const refused = [403, 403];
+
+test("unless told otherwise they listen on loopback, and no other address of this machine is answered", async () => {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const others = addresses.filter(({ family, internal }) => family === "IPv4" && !internal);
+  for (const { base } of vendor) {
+    expect(new URL(base).hostname).toMatch(/^(127\.0\.0\.1|localhost)$/);
+    for (const { address } of others) {
+      const away = new URL(base);
+      away.hostname = address;
+      await expect(ask(away.href, {}), away.href).rejects.toThrow("ECONNREFUSED");
+    }
+  }
+});
 
 describe("a host name", () => {
   test.each([

@@ -1,3 +1,4 @@
+/** Paths that climb, bodies that are too large, and keys that are none. Proves a part of twins/SECURITY.md. */
 import net from "node:net";
 import { gzipSync } from "node:zlib";
 import engine from "@offhook/engine";

@@ -1,4 +1,7 @@
-/** Bodies that are meant to fill the memory, sent in full as far as anybody takes them. */
+/**
+ * Bodies that are meant to fill the memory, sent in full as far as anybody takes them.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { once } from "node:events";
 import net from "node:net";
 import engine from "@offhook/engine";

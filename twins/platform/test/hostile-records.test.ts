@@ -1,4 +1,7 @@
-/** Whatever was asked can be listed: no recorded request breaks `/sim/requests` or the engine's trace. */
+/**
+ * Whatever was asked can be listed: no recorded request breaks `/sim/requests` or the engine's trace.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import engine from "@offhook/engine";
 import fc from "fast-check";

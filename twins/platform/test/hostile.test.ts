@@ -1,3 +1,4 @@
+/** Bodies of the wrong shape are refused, never a failure. Proves a part of twins/SECURITY.md. */
 import engine from "@offhook/engine";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxOperations } from "../control/sandboxes.ts";

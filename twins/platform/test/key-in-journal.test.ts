@@ -1,4 +1,7 @@
-/** The control plane's keys stand in no journal, trace or log line, wherever and however they are sent. */
+/**
+ * The control plane's keys stand in no journal, trace or log line, wherever and however they are sent.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { createHash } from "node:crypto";
 import engine from "@offhook/engine";
 import fc from "fast-check";

@@ -1,3 +1,4 @@
+/** The keyless layout: what it opens, and what it does not. Proves a part of twins/SECURITY.md. */
 import { once } from "node:events";
 import engine from "@offhook/engine";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** The time that a text from outside takes grows with its length, not with the square of it. */
+/**
+ * The time that a text from outside takes grows with its length, not with the square of it.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { expect, test } from "vitest";
 import { splitList } from "../base/split-list.ts";
 import { matchesPattern } from "../base/star-pattern.ts";

@@ -1,3 +1,4 @@
+/** An organisation sees its own sandboxes alone. Proves a part of twins/SECURITY.md. */
 import { createHash } from "node:crypto";
 import engine from "@offhook/engine";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

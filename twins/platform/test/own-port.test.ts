@@ -1,3 +1,4 @@
+/** A port of a service has its vendor API at the root, and nothing else. Proves a part of twins/SECURITY.md. */
 import { once } from "node:events";
 import net from "node:net";
 import engine from "@offhook/engine";

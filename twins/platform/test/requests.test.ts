@@ -1,3 +1,4 @@
+/** The journal: what it records, masks and bounds. Proves a part of twins/SECURITY.md. */
 import { EventEmitter, once } from "node:events";
 import engine from "@offhook/engine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+/** WebSockets: upgrades, limits and records. Proves a part of twins/SECURITY.md. */
 import { EventEmitter, once } from "node:events";
 import engine from "@offhook/engine";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

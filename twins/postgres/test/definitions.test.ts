@@ -1,4 +1,7 @@
-/** What the code under test defines is part of a snapshot, and a reset that is given the snapshot brings it back. */
+/**
+ * What the code under test defines is part of a snapshot, and a reset that is given the snapshot brings it back.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { type Tables, WorldRefusal } from "@offhook/platform/world/world";
 import type pg from "pg";

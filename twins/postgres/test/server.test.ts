@@ -1,3 +1,4 @@
+/** The embedded server: who may connect, and how it ends. Proves a part of twins/SECURITY.md. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmod, cp, lstat, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";

@@ -1,3 +1,4 @@
+/** Statements of the code under test are on record, without secrets. Proves a part of twins/SECURITY.md. */
 import { once } from "node:events";
 import { connect as connectSocket, type Socket } from "node:net";
 import { liveClock } from "@offhook/platform/base/clock";

@@ -1,4 +1,7 @@
-/** The time that a text from outside takes grows with its length, not with the square of it. */
+/**
+ * The time that a text from outside takes grows with its length, not with the square of it.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { liveClock } from "@offhook/platform/base/clock";
 import { expectLinearTime, LONG } from "@offhook/platform/testing/linear-time";

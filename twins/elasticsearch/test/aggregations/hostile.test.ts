@@ -1,3 +1,4 @@
+/** Aggregations that nobody means to send. Proves a part of twins/SECURITY.md. */
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

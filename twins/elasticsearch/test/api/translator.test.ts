@@ -1,3 +1,4 @@
+/** Queries that a model translates. Proves a part of twins/SECURITY.md. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, errors } from "@elastic/elasticsearch";

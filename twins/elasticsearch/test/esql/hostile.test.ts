@@ -1,4 +1,7 @@
-/** Any input ends in a vendor error within bounded time. */
+/**
+ * Any input ends in a vendor error within bounded time.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { processorMsOf } from "@offhook/platform/testing/processor-time";

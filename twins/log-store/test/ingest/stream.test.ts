@@ -1,3 +1,4 @@
+/** A file is taken in as a stream, within bounds. Proves a part of twins/SECURITY.md. */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";

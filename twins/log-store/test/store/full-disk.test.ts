@@ -1,4 +1,7 @@
-/** A store without room takes nothing more, and loses nothing that it has taken. */
+/**
+ * A store without room takes nothing more, and loses nothing that it has taken.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

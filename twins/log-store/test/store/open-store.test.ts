@@ -1,3 +1,4 @@
+/** A store runs bounded statements, and reaches nothing outside. Proves a part of twins/SECURITY.md. */
 import { lookup } from "node:dns/promises";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

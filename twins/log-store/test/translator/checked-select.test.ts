@@ -1,3 +1,4 @@
+/** Which SQL of a model runs. Proves a part of twins/SECURITY.md. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLogStore } from "../../store/duckdb-log-store.ts";
 import type { LogStore } from "../../store/log-store.ts";

@@ -1,3 +1,4 @@
+/** A model server that fails is a failure in words. Proves a part of twins/SECURITY.md. */
 import { OPENAI_KEY, type OpenAiServer, startOpenAiServer } from "@offhook/platform/testing/openai-server";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,7 @@
-/** The proxy of `exec`: the vendors' names lead to the twins, others to where they always did, and nobody else uses it. */
+/**
+ * The proxy of `exec`: the vendors' names lead to the twins, others to where they always did, and nobody else uses it.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import http, { createServer } from "node:http";

@@ -1,4 +1,7 @@
-/** TLS by server name, with certificates of the local authority, in front of the gateway. */
+/**
+ * TLS by server name, with certificates of the local authority, in front of the gateway.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { X509Certificate } from "node:crypto";
 import { Resolver } from "node:dns/promises";
 import { once } from "node:events";

@@ -1,4 +1,7 @@
-/** Alerts of saved searches: when they are fired, how they are held back, and what of a schedule can be changed. */
+/**
+ * Alerts of saved searches: when they are fired, how they are held back, and what of a schedule can be changed.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { holdStatements } from "@offhook/log-store/testing/held-statements";

@@ -1,4 +1,7 @@
-/** Tokens of the event collector as the management API has them: `data/inputs/http`. */
+/**
+ * Tokens of the event collector as the management API has them: `data/inputs/http`.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { request } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

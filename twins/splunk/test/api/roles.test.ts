@@ -1,4 +1,7 @@
-/** What accounts may do: roles, their capabilities and quotas, and what belongs to others. */
+/**
+ * What accounts may do: roles, their capabilities and quotas, and what belongs to others.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { holdStatements } from "@offhook/log-store/testing/held-statements";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** What the vendor's client offers beside jobs and saved searches, unchanged, over rows of the world. */
+/**
+ * What the vendor's client offers beside jobs and saved searches, unchanged, over rows of the world.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

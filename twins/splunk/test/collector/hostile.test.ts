@@ -1,4 +1,7 @@
-/** Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused. */
+/**
+ * Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { assignColumns, FieldCatalog } from "@offhook/log-store/fields";
 import { DocumentFitter } from "@offhook/log-store/store/document-fitter";

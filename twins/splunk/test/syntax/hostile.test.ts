@@ -1,4 +1,7 @@
-/** Searches that are long, deep or no searches at all are answered in bounded time, and by nothing but a `SplError`. */
+/**
+ * Searches that are long, deep or no searches at all are answered in bounded time, and by nothing but a `SplError`.
+ * Proves a part of twins/SECURITY.md.
+ */
 
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import fc from "fast-check";

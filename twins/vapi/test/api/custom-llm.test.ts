@@ -1,4 +1,7 @@
-/** `model.provider: custom-llm`: the assistant's own model server answers, and is told what the vendor tells it. */
+/**
+ * `model.provider: custom-llm`: the assistant's own model server answers, and is told what the vendor tells it.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { once } from "node:events";
 import { type CapturedLog, captureLog } from "@offhook/platform/testing/log-lines";
 import { completion, type OpenAiServer, startOpenAiServer } from "@offhook/platform/testing/openai-server";

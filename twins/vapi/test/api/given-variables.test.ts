@@ -1,3 +1,4 @@
+/** The environment variables that a request may name. Proves a part of twins/SECURITY.md. */
 import engine from "@offhook/engine";
 import type { RunningTwins, StartOptions } from "@offhook/platform/server/start";
 import { sandboxRoutes } from "@offhook/platform/testing/sandboxes";

@@ -1,3 +1,4 @@
+/** Secrets of assistants are sealed. Proves a part of twins/SECURITY.md. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSecretVault } from "../../calls/secret-vault.ts";

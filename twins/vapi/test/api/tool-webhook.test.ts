@@ -1,3 +1,4 @@
+/** Tools run on webhooks, within bounds. Proves a part of twins/SECURITY.md. */
 import { once } from "node:events";
 import { type CapturedLog, captureLog } from "@offhook/platform/testing/log-lines";
 import { startWebhookServer, type WebhookServer } from "@offhook/platform/testing/webhook-server";

@@ -1,4 +1,7 @@
-/** The line of a live call: formats, pacing, bounds, and that nothing is left when it is over. */
+/**
+ * The line of a live call: formats, pacing, bounds, and that nothing is left when it is over.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { once } from "node:events";
 import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
 import { samplesToBytes } from "@offhook/audio/pcm";
