@@ -89,6 +89,18 @@ test("the installed packages start the twins, and the vendors' clients talk to t
   ).toEqual(ids);
 });
 
+test("the programs of the platform's README work as printed", () => {
+  const readme = readFileSync(path.join(PROJECT, "twins/platform/README.md"), "utf8");
+  const [start = "", till = ""] = [...readme.matchAll(/```js\n(.*?)```/gs)].map(
+    ([, program]) => program ?? "",
+  );
+  write("till.js", till);
+  const own = start.replace(/import elasticsearch .*/, 'import till from "./till.js";');
+  write("start.js", own.replace("[engine, elasticsearch]", "[engine, till]"));
+  write("environment.yaml", "version: 1\nservices: [{ name: till }]\n");
+  expect(run(process.execPath, ["start.js"])).toMatch(/^till .*TILL_URL/m);
+});
+
 test("everything that a packed package exports can be imported", () => {
   const names = packages.flatMap(({ name }) =>
     Object.keys(installed(name).exports).map((at) => name + at.slice(1)),
