@@ -28,7 +28,7 @@ export class Faults {
     return [...this.#all.values()];
   }
 
-  /** Removes one, and answers it; what it holds up goes on. */
+  /** Removes one fault and returns it; the requests it holds up continue. */
   remove(id: string): ArmedFault | undefined {
     const fault = this.#all.get(id);
     if (!fault) return undefined;
@@ -41,14 +41,14 @@ export class Faults {
     return fault;
   }
 
-  /** Removes all, and answers how many there were. */
+  /** Removes all faults. @returns how many there were */
   removeAll(): number {
     const ids = [...this.#all.keys()];
     for (const id of ids) this.remove(id);
     return ids.length;
   }
 
-  /** The fault that hits this request, if any does; counts it. */
+  /** The fault that strikes this request, if any. Counts it. */
   forRequest(subject: FaultSubject): ArmedFault<RequestFault> | undefined {
     if (this.#requests.length === 0) return undefined;
     const hit = this.#requests.find((fault) => fault.strikes(subject));
@@ -56,7 +56,7 @@ export class Faults {
     return hit;
   }
 
-  /** The fault that hits this upgrade, if any does; counts it. */
+  /** The fault that strikes this upgrade, if any. Counts it. */
   forUpgrade(subject: FaultSubject): ArmedFault<SocketFault> | undefined {
     if (this.#sockets.length === 0) return undefined;
     const hit = this.#sockets.find((fault) => fault.strikes(subject));

@@ -1,22 +1,22 @@
 /**
- * Datasets: the rows that a log twin starts with, made of one file that somebody has. The platform takes the file in, keeps
- * what was made of it for an environment, and says to a twin which it is; what the rows mean is the maker's alone.
+ * Datasets: the rows that a log twin starts with, made from one file. The platform receives the file, stores the dataset for
+ * an environment and hands it to the twin; only the library that made it knows what the rows mean.
  */
 import type { Logger } from "pino";
 
-/** A file on its way in. */
+/** A file being received. */
 export interface DatasetSource {
-  /** As they were sent; they may be compressed. */
+  /** The bytes as sent, possibly compressed. */
   bytes: AsyncIterable<Buffer>;
-  /** Most bytes of it, as they were sent and decompressed; no bound when absent. */
+  /** Limit of its bytes, both as sent and decompressed; unbounded when absent. */
   maxBytes?: number | undefined;
   /** Name of the file, if it has one. */
   fileName?: string | undefined;
-  /** Media type, if one was named. */
+  /** Media type, if known. */
   contentType?: string | undefined;
-  /** The format, if one was asked for by name. */
+  /** The format, if the client named one. */
   format?: string | undefined;
-  /** Told how far it is, in words. */
+  /** Receives progress in words. */
   onProgress?: ((what: string) => void) | undefined;
 }
 
@@ -26,37 +26,37 @@ export interface DatasetColumn {
   type: string;
   /** Whether some row has several values. */
   multi: boolean;
-  /** What there is to know about how the type was found: `both day-first and month-first fit every row`. */
+  /** How the type was inferred, where it was ambiguous: `both day-first and month-first fit every row`. */
   note?: string;
 }
 
-/** What there is to know about a dataset, as `GET /environments/{env}/datasets/{service}` answers it. */
+/** A dataset's description, as `GET /environments/{env}/datasets/{service}` answers it. */
 export interface DatasetDescription {
-  /** Name of the file it was made of; `null` when it had none. */
+  /** Name of the source file; `null` when it had none. */
   file_name: string | null;
   format: string;
-  /** Of the file, as hexadecimal. */
+  /** Hash of the file, in hexadecimal. */
   sha256: string;
-  /** Size of the file as it was sent. */
+  /** Size of the file as sent. */
   bytes: number;
-  /** When it was made, ISO 8601. */
+  /** Creation time, ISO 8601. */
   created_at: string;
   rows: number;
   columns: DatasetColumn[];
-  /** The column that says when an event happened; `null` when there is none. */
+  /** The column with the event's time; `null` when there is none. */
   time_field: string | null;
   /** First and last time, ISO 8601. */
   time_range: { from: string; to: string } | null;
-  /** The first rows, each as JSON text: its numbers may have more digits than a program's. */
+  /** The first rows, each as JSON text, whose numbers may have more digits than a JavaScript number holds. */
   sample: string[];
 }
 
-/** A dataset that is ready. */
+/** A dataset ready for use. */
 export interface Dataset {
-  /** Path of what was made: twins copy it and never write to it. It is there until `release`. */
+  /** Path of the dataset's file, which exists until `release`. Twins copy it and never write to it. */
   readonly file: string;
   readonly description: DatasetDescription;
-  /** Nobody needs it any more. */
+  /** Gives the dataset back to its library. */
   release(): Promise<void>;
 }
 
@@ -69,11 +69,11 @@ export interface DatasetProblem {
   rule: string;
 }
 
-/** A file of which no dataset can be made; nothing of it is kept. */
+/** A file from which no dataset can be made; nothing of it is kept. */
 export class DatasetRefusal extends Error {
   /** The first hundred. */
   readonly problems: readonly DatasetProblem[];
-  /** How many there are in all. */
+  /** Total number of problems. */
   readonly total: number;
   constructor(message: string, problems: readonly DatasetProblem[] = [], total = problems.length) {
     super(message);
@@ -94,7 +94,7 @@ export function describeRefusal({ message, problems, total }: Omit<DatasetRefusa
   return [message, ...places, ...more].join("\n");
 }
 
-/** A file that is larger than it may be; nothing of it is kept. */
+/** A file above the size limit; nothing of it is kept. */
 export class DatasetTooLarge extends Error {
   readonly limitBytes: number;
   constructor(limitBytes: number) {
@@ -104,20 +104,20 @@ export class DatasetTooLarge extends Error {
   }
 }
 
-/** Makes datasets, and keeps those it has made for as long as there is room. */
+/** Makes datasets, and caches them while there is room. */
 export interface DatasetLibrary {
-  /** @param signal gives up: nothing is left behind. @throws DatasetRefusal, DatasetTooLarge, or the source's error */
+  /** @param signal aborts and leaves nothing behind. @throws DatasetRefusal, DatasetTooLarge, or the source's error */
   fromStream(source: DatasetSource, signal?: AbortSignal): Promise<Dataset>;
-  /** The same of a file on disk; at once when this file has been read before. @throws DatasetRefusal, or Error naming the file */
+  /** Reads a file on disk, or finds its dataset in the cache. @throws DatasetRefusal, or Error naming the file */
   fromFile(file: string, onProgress?: DatasetSource["onProgress"]): Promise<Dataset>;
   close(): Promise<void>;
 }
 
 export interface DatasetLibraryOptions {
-  /** Where datasets are kept, this start and the next; other processes may use it at the same time. */
+  /** The cache's folder, which outlives the process and may be shared with others. */
   folder: string;
   log: Logger;
 }
 
-/** What a twin's definition gives the platform when its service takes a dataset. */
+/** Opens a library; part of the definition of a twin whose service takes a dataset. */
 export type OpenDatasetLibrary = (options: DatasetLibraryOptions) => Promise<DatasetLibrary>;

@@ -1,4 +1,4 @@
-/** Operating notes as data: one sentence after the other, each with an id by which a test proves it. */
+/** Operating notes as data: a list of sentences, each proved by a test of the same id. */
 
 /** One fact about how a twin behaves. */
 export interface ManualSentence {
@@ -7,12 +7,12 @@ export interface ManualSentence {
   text: string;
 }
 
-/** What a twin says about itself; the platform adds what all twins have in common. */
+/** A twin's own sentences; the platform adds those that hold for all twins. */
 export interface TwinManual {
-  /** Which credentials its vendor API accepts, and what a wrong one is answered with. */
+  /** Which credentials its vendor API accepts, and how it answers a wrong one. */
   credentials: readonly ManualSentence[];
-  /** What a second identical write does. */
+  /** The effect of a second identical write. */
   repeatedWrites: readonly ManualSentence[];
-  /** What else somebody who drives it should know. */
+  /** Further notes for a tester. */
   notes?: readonly ManualSentence[];
 }

@@ -1,9 +1,9 @@
-/** What a twin may see of its whole sandbox: nothing that it could change. */
+/** A twin's read-only view of its sandbox. */
 import type { Journal, JournalEntry } from "../journal/journal.ts";
 
 /** Something said in a call. */
 export interface SpokenLine {
-  /** Milliseconds since the Unix epoch, of the sandbox's clock: when it was over. */
+  /** When the line ended: milliseconds since the Unix epoch, by the sandbox's clock. */
   atMs: number;
   /** The twin's own id of the call. */
   callId: string;
@@ -12,19 +12,19 @@ export interface SpokenLine {
 }
 
 export interface SandboxView {
-  /** What the code under test asked of each twin, by service name, oldest first. */
+  /** The requests of the code under test to each twin, by service name, oldest first. */
   vendorRequests(): { service: string; requests: JournalEntry[] }[];
-  /** What was said in the calls of a simulation, by the service that heard it. */
+  /** The lines spoken in the calls of a simulation, by the service that carried them. */
   spoken(simulationId: string): { service: string; lines: SpokenLine[] }[];
 }
 
-/** What of a running twin others in its sandbox may see. */
+/** The part of a running twin that others in its sandbox may see. */
 interface ViewedTwin {
   journal: Pick<Journal, "entries">;
   running: { spoken?(simulationId: string): SpokenLine[] };
 }
 
-/** @param twins those that run; twins that start later are seen from then on. */
+/** @param twins a live map of the running twins */
 export function createSandboxView(twins: ReadonlyMap<string, ViewedTwin>): SandboxView {
   return {
     vendorRequests: () =>

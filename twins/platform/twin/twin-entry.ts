@@ -4,7 +4,7 @@ import type { AnyTwinDefinition } from "./twin.ts";
 export interface TwinEntry {
   /** The name of its definition. */
   readonly name: string;
-  /** Loads its code; further calls find it loaded. */
+  /** Loads its code, once. */
   load(): Promise<{ default: AnyTwinDefinition }>;
 }
 
@@ -22,12 +22,12 @@ export function loadTwins(known: readonly TwinEntry[]): Promise<AnyTwinDefinitio
   return Promise.all(known.map(async ({ load }) => (await load()).default));
 }
 
-/** A definition whose code is there already, as an entry. */
+/** Wraps a loaded definition as an entry. */
 export function entryOf(twin: TwinEntry | AnyTwinDefinition): TwinEntry {
   return "load" in twin ? twin : { name: twin.name, load: async () => ({ default: twin }) };
 }
 
-/** An entry of the package `@offhook/<name>`. Loading it throws what to install or restore when the package is not there. */
+/** An entry of the package `@offhook/<name>`. If the package is missing, `load` throws an Error that says what to install. */
 export function packagedTwin(name: string, load: TwinEntry["load"]): TwinEntry {
   return {
     name,

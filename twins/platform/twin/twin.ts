@@ -1,4 +1,4 @@
-/** What it takes to be a twin: one `defineTwin({…})`, exported by the folder's index and listed in `twins/registry.ts`. */
+/** The definition of a twin: one `defineTwin({…})`, exported by the package's index and listed in `twins/registry.ts`. */
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { MovingClock } from "../base/clock.ts";
@@ -20,15 +20,15 @@ import type { SandboxView, SpokenLine } from "./sandbox-view.ts";
 /** What the platform hands a twin when a sandbox starts. */
 export interface TwinContext {
   sandbox: string;
-  /** Service name, also the last segment of its addresses. */
+  /** Service name; also the last segment of the twin's addresses. */
   name: string;
   /** HTTP address of the vendor API, without a slash at the end. */
   url: string;
-  /** The sandbox's clock: every timestamp a twin makes comes from it. */
+  /** The sandbox's clock, the source of every timestamp a twin makes. */
   clock: MovingClock;
-  /** For what does not come over the gateway, such as a database's statements: it stands in `/sim/requests` as well. */
+  /** Records requests that do not pass the gateway, such as a database's statements, for `/sim/requests`. */
   journal: Pick<Journal, "record">;
-  /** For what does not come over the gateway: the faults that are armed for the twin's `connections`. */
+  /** The faults armed for the twin's `connections`, whose requests do not pass the gateway. */
   faults: FaultGate;
   view: SandboxView;
   log: Logger;
@@ -38,23 +38,23 @@ export interface TwinContext {
    */
   resolvePath(path: string): string;
   /**
-   * The error to throw when files that the `config` names cannot be used. Whoever may name some files only is not told
-   * the reason, which may quote what is in them: it is in the log.
-   * @param paths as the config has them
+   * The error to throw when files named in the `config` cannot be used. If the author of the config may name only some
+   * files, the reason, which may quote their content, goes to the log and not into the error.
+   * @param paths as written in the config
    */
   fileError(paths: string, reason: unknown): Error;
   /**
-   * A variable of the machine that the service's `config` names, such as one that holds a key; `undefined`: it is not set.
+   * Reads an environment variable named in the service's `config`, such as one that holds a key; `undefined`: it is not set.
    * @throws Error when whoever wrote the config may not name it
    */
   variable(name: string): string | undefined;
-  /** How large a store that the twin keeps on disk may become; its own limit when absent. */
+  /** Size limit of the twin's store on disk; absent: the twin's own default. */
   storeLimitBytes?: number | undefined;
-  /** Where this sandbox's callbacks go when nothing nearer says otherwise: what `PUT /sim/client` has registered. */
+  /** The default destination of callbacks: the one registered by `PUT /sim/client`. */
   callbackDestination?(): CallbackDestination | undefined;
   /**
-   * The dataset of the twin's service, as it is now; `undefined` when there is none. It changes while the twin runs: the
-   * twin is then reset, and has to work on what this answers from there on.
+   * The current dataset of the twin's service; `undefined` when there is none. When it changes, the platform resets the
+   * twin, which must then load the new one.
    */
   dataset?(): Pick<Dataset, "file" | "description"> | undefined;
 }
@@ -65,26 +65,26 @@ export type TwinHealth =
   /** It works in part (`degraded`) or not at all (`down`); `problem` says what happened and what to do. */
   | { status: "degraded" | "down"; problem: string };
 
-/** A twin at work in one sandbox. */
+/** A running twin of one sandbox. */
 export interface RunningTwin {
   world: World;
-  /** Connection string, for a twin whose `url` is not the gateway's (a database). */
+  /** Connection string of a twin that is not reached through the gateway (a database). */
   url?: string;
-  /** Puts the world back to what it was at start, or to a named profile. @throws WorldRefusal for an unknown profile. */
+  /** Resets the world to its initial state, or to a named profile. @throws WorldRefusal for an unknown profile. */
   reset(profile?: string): Promise<void>;
   stop(): Promise<void>;
-  /** How it is at this moment, found out within seconds; absent for a twin that runs whenever this process does. */
+  /** Checks the twin's health within seconds; absent for a twin that has no dependencies outside this process. */
   health?(): Promise<TwinHealth>;
-  /** What was said in the calls of a simulation, for a twin that carries calls. */
+  /** The lines spoken in the calls of a simulation, for a twin that carries calls. */
   spoken?(simulationId: string): SpokenLine[];
 }
 
-/** Something that faults, the journal and `/sim/operations` name as they name an operation, but that no request is. */
+/** A kind of non-HTTP request, with an id for faults, the journal and `/sim/operations`. */
 interface ConnectionOperation {
   id: string;
-  /** What its records have as their method: `CONNECT`, `QUERY`. */
+  /** The method in its journal records: `CONNECT`, `QUERY`. */
   method: string;
-  /** What their path looks like, with `:name` segments. */
+  /** The path in its journal records, with `:name` segments. */
   path: string;
   summary: string;
 }
@@ -92,33 +92,33 @@ interface ConnectionOperation {
 export interface TwinDefinition<Config, Twin extends RunningTwin> {
   /** Service name in `environment.yaml` and in addresses. */
   name: string;
-  /** The vendor it stands in for, as `/sim/health` and the log name it. */
+  /** The vendor, as `/sim/health` and the log name it. */
   vendor: string;
   /** API versions served, for `/sim/manual`. */
   versions: string[];
-  /** Host names of the vendor's cloud that reach this twin: `api.example.com`, or `*.example.com` for all below it. */
+  /** Host names of the vendor's cloud that lead to this twin: `api.example.com`, or `*.example.com` for all below it. */
   cloudHosts?: string[];
   /** Shape of the service's `config` in `environment.yaml`. */
   config: z.ZodType<Config>;
   operations: Operation<Twin>[];
   sockets?: SocketOperation<Twin>[];
-  /** Makes the datasets of the service, for one that works on any. */
+  /** Opens the library that makes the service's datasets; absent: the service takes none. */
   takesDataset?: OpenDatasetLibrary;
-  /** What only this twin does, for `/sim/manual`; each sentence is proved by a test of the same id. */
+  /** The twin's own sentences for `/sim/manual`, each proved by a test of the same id. */
   manual?: TwinManual;
-  /** Credentials accepted from the start, given the `url`; the journal masks them wherever they stand. */
+  /** The initial credentials, given the `url`; the journal masks them wherever they appear. */
   credentials?(url: string): string[];
   /** Request and response headers whose values the journal masks, beyond the platform's own list. */
   secretHeaders?: string[];
-  /** Paths below `url` with `:name` segments; in a path that fits, the journal masks what stands at those names. */
+  /** Paths below `url` with `:name` segments; the journal masks those segments in a matching path. */
   secretPathParams?: string[];
   /** JSON members whose values the journal masks in bodies, at any depth. */
   secretMembers?: string[];
-  /** What it takes that does not come over the gateway, and asks its context's `faults` about; they have ids of their own. */
+  /** Kinds of requests that do not pass the gateway; the twin looks up their faults in its context. */
   connections?: readonly ConnectionOperation[];
   /** HTTP statuses that a fault may answer with; default none. */
   faultStatuses?: readonly number[];
-  /** The vendor's own wording of what the platform refuses. @param request absent when it was to become a WebSocket */
+  /** Words a refusal of the platform as the vendor would. @param request absent for a WebSocket upgrade */
   refusal(refusal: PlatformRefusal, request?: RefusedRequest): VendorResponse;
   start(context: TwinContext, config: Config): Promise<Twin>;
   /** Environment variables a client of this twin needs, given its `url`. */

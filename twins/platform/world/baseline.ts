@@ -1,9 +1,9 @@
-/** What a twin without profiles of its own needs for `reset`. */
+/** Implements `reset` for a twin whose profiles are whole states. */
 import { DEFAULT_PROFILE, type Tables, unknownProfile, type World } from "./world.ts";
 
 /**
- * Remembers the world as it is now. The returned function puts it back, or loads a named profile.
- * @param profiles whole states by name.
+ * Captures the world's current state. @returns a function that restores it, or loads a named profile
+ * @param profiles whole states by name
  */
 export async function createReset(
   world: World,

@@ -4,20 +4,20 @@ import { lookupTable } from "../base/lookup-table.ts";
 import type { ColumnDescription } from "./world.ts";
 
 export interface ColumnDeclaration<Type extends z.ZodType = z.ZodType> {
-  /** What a value must be. Only types that JSON can carry. Optional and defaulted types make the column optional. */
+  /** The value's type, which JSON must be able to carry. Optional and defaulted types make the column optional. */
   type: Type;
   /** One sentence, in plain language. */
   description: string;
-  /** `table.column`: a value other than null, of an array each of them, must be the key of a row there. */
+  /** `table.column`: every value except null must be the key of a row there; of an array, every element. */
   references?: string;
-  /** Values of a reference that need no row, such as names of what is built in. */
+  /** Values that need no row, such as names of built-in objects. */
   builtIn?: readonly string[];
   /**
-   * The vendor leaves such a value standing when it removes the row, or takes it without looking. What somebody adds, changes or
-   * removes through the control plane is checked; what the twin itself writes, and a whole state, is not.
+   * The vendor allows this reference to dangle: it does not check new values, or keeps them when it removes the row. Writes
+   * through the control plane are still checked; the twin's own writes and the loading of a whole state are not.
    */
   mayDangle?: true;
-  /** Words for a default that is made at each insert (`a new id`), where its value would say nothing. */
+  /** Describes a default that is generated at each insert (`a new id`). */
   generated?: string;
 }
 
@@ -40,7 +40,7 @@ export interface ReferenceTarget {
   many: boolean;
 }
 
-/** Words for the types a column can have, as JSON schema knows them. */
+/** Our words for the types and formats of JSON schema. */
 const words = lookupTable<string>({ string: "text", array: "json", object: "json" });
 const formats = lookupTable<string>({ "date-time": "timestamp", date: "date", time: "time" });
 
@@ -84,7 +84,7 @@ interface ValueSchema {
   default?: unknown;
 }
 
-/** The JSON schema of a column's value, looked at without its `null` alternative. */
+/** The JSON schema of a column's value without its `null` alternative. */
 function valueSchema(table: string, name: string, type: z.ZodType): ValueSchema {
   let schema: z.core.JSONSchema.BaseSchema;
   try {
@@ -115,9 +115,9 @@ function readReference(table: string, name: string, reference: string): { table:
 
 export type TextReading = { ok: true; value: unknown } | { ok: false; rule: string };
 
-/** `Number` would take `0x10` and blanks as well. */
+/** `Number` would also accept `0x10` and blanks. */
 const integerText = /^-?[0-9]+$/;
-/** As `GET` shows a number: a small one with an exponent. */
+/** A JSON number, with an optional exponent. */
 const numberText = /^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 /** Turns the text of a query string into a value of the column, for an equality filter. */

@@ -1,13 +1,13 @@
 /**
- * Reads JSON that does not fit into memory, as far as its reader wants: objects and arrays are entered or taken whole, and what is
- * taken whole is parsed by `JSON.parse`. Nothing of the text is held but the value that is being read.
+ * A pull parser for JSON that does not fit into memory: the reader enters objects and arrays, or takes a value whole, which
+ * `JSON.parse` then parses. Only the value being read is held in memory.
  */
 import { MAX_JSON_DEPTH } from "../base/json.ts";
 
-/** Largest value that is taken whole. */
+/** Limit of a value that is taken whole. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
-/** The text is no JSON; `at` is the offset of the first byte that cannot stand there. */
+/** The text is not JSON; `at` is the offset of the first invalid byte. */
 export class MalformedJson extends Error {
   readonly at: number;
   constructor(message: string, at: number) {
@@ -30,13 +30,13 @@ export class JsonStream {
   /** Offset of the chunk's first byte. */
   #offset: number;
 
-  /** @param offset of the first byte, for what errors and positions say. */
+  /** @param offset of the first byte, added to all positions */
   constructor(chunks: AsyncIterable<Buffer>, offset = 0) {
     this.#chunks = chunks[Symbol.asyncIterator]();
     this.#offset = offset;
   }
 
-  /** What the next value is. */
+  /** The kind of the next value, which is not consumed. */
   async kind(): Promise<JsonKind> {
     const next = await this.#next();
     if (next === undefined) return "end";
@@ -44,7 +44,7 @@ export class JsonStream {
     return next === brackets.array[0] ? "array" : "scalar";
   }
 
-  /** The names of the members of the object that comes next; whoever is given one takes its value or passes over it. @throws MalformedJson */
+  /** Enters the next object. The caller reads each member's value before asking for the next name. @throws MalformedJson */
   async *members(): AsyncGenerator<string> {
     for await (const _ of this.#list(brackets.object)) {
       const at = this.position;
@@ -55,12 +55,12 @@ export class JsonStream {
     }
   }
 
-  /** Each element of the array that comes next, to be taken or passed over. @throws MalformedJson */
+  /** Enters the next array. The caller reads each element before asking for the next. @throws MalformedJson */
   elements(): AsyncGenerator<void> {
     return this.#list(brackets.array);
   }
 
-  /** The value that comes next. @throws MalformedJson */
+  /** Reads the next value whole. @throws MalformedJson */
   async value(): Promise<unknown> {
     const pieces: Buffer[] = [];
     const start = await this.#scan((piece) => pieces.push(piece));
@@ -73,7 +73,7 @@ export class JsonStream {
     }
   }
 
-  /** There is nothing more. @throws MalformedJson */
+  /** Expects the end of the text. @throws MalformedJson */
   async end(): Promise<void> {
     if ((await this.#next()) !== undefined)
       throw new MalformedJson("something stands behind its end", this.position);
@@ -105,7 +105,7 @@ export class JsonStream {
     this.#at++;
   }
 
-  /** The next byte that is no blank; it is not taken. */
+  /** Peeks at the next byte that is not white space. */
   async #next(): Promise<number | undefined> {
     for (;;) {
       while (this.#at < this.#chunk.length) {
@@ -126,7 +126,7 @@ export class JsonStream {
     return true;
   }
 
-  /** Hands over the bytes of the next value; answers where it starts. */
+  /** Consumes the next value and hands over its bytes. @returns the offset of its start */
   async #scan(take: (piece: Buffer) => void): Promise<number> {
     await this.#next();
     const start = this.position;
@@ -153,19 +153,19 @@ export class JsonStream {
   }
 }
 
-/** Finds the end of a value, whatever pieces it comes in. */
+/** Finds the end of a value that arrives in chunks. */
 class ValueScanner {
   depth = 0;
   #inString = false;
   #escaped = false;
   #began = false;
 
-  /** Whether what was seen is a number or a word, which the end of the text ends too. */
+  /** Whether the value so far is a number or a word, which the end of the text can also end. */
   get isScalar(): boolean {
     return this.#began && this.depth === 0 && !this.#inString;
   }
 
-  /** Where the value ends in the chunk; `undefined`: beyond it. */
+  /** Offset in the chunk at which the value ends; `undefined`: in a later chunk. */
   scan(chunk: Buffer, from: number): number | undefined {
     for (let at = from; at < chunk.length; at++) {
       const next = chunk[at] ?? 0;
@@ -180,7 +180,7 @@ class ValueScanner {
       }
       if (next === byte.quote) this.#inString = true;
       else if (next === brackets.object[0] || next === brackets.array[0]) {
-        // Brackets that are not a value's own are looked for until they are far too many.
+        // Deep enough to refuse: the caller checks the depth.
         if (++this.depth > MAX_JSON_DEPTH) return at;
       } else if (next === brackets.object[1] || next === brackets.array[1]) {
         if (this.depth === 0) return at;

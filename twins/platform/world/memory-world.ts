@@ -1,6 +1,6 @@
 /**
- * A world held in memory. Tables are declared with zod columns; every write is checked as a whole, refused with all its
- * problems or committed as a whole, and no caller ever holds a row that it could change.
+ * A world held in memory. Tables are declared with zod columns. Every write is atomic: it is refused with all its problems
+ * or committed as a whole. Callers get copies or frozen rows, never a row that they could change.
  */
 
 import { cloneJson } from "../base/json.ts";
@@ -34,31 +34,31 @@ import {
 } from "./world.ts";
 import { planChanges, planInsert, planRemoval, referenceProblems } from "./write-plan.ts";
 
-/** A table as the twin itself uses it: typed, synchronous, by key. Rows it answers are frozen. */
+/** A twin's own access to a table: typed, synchronous, by key. Returned rows are frozen. */
 interface TableHandle<TableRow, NewRow> {
   readonly size: number;
   get(key: Key): Readonly<TableRow> | undefined;
   /** Rows whose columns equal `where`, oldest first; fast by key and by a column that refers to another table. */
   find(where: Partial<TableRow>): Readonly<TableRow>[];
-  /** How many rows `find` would answer. */
+  /** How many rows `find` would return. */
   count(where: Partial<TableRow>): number;
   /** Every row, oldest first. */
   all(): Readonly<TableRow>[];
   /** @throws WorldRefusal */
   insert(row: NewRow): Readonly<TableRow>;
-  /** Answers the changed row, or `undefined` when there is none with this key. @throws WorldRefusal */
+  /** @returns the changed row, or `undefined` when there is none with this key. @throws WorldRefusal */
   update(key: Key, changes: Partial<NewRow>): Readonly<TableRow> | undefined;
-  /** Answers whether there was such a row. @throws WorldRefusal when other rows refer to it. */
+  /** @returns whether there was such a row. @throws WorldRefusal when other rows refer to it. */
   remove(key: Key): boolean;
 }
 
-/** A world that says beforehand what it would refuse. */
+/** A world with dry runs of its writes. */
 export interface CheckedWorld extends World {
-  /** All that speaks against an insert; nothing is written. */
+  /** The problems of an insert, without writing. */
   insertProblems(data: Tables): Problem[];
-  /** All that speaks against changes of rows; nothing is changed. */
+  /** The problems of row changes, without changing anything. */
   updateProblems(changes: readonly RowChange[]): Problem[];
-  /** All that speaks against a load; nothing is changed. */
+  /** The problems of a load, without changing anything. */
   loadProblems(data: Tables): Problem[];
 }
 
@@ -78,7 +78,7 @@ export function createMemoryWorld<TableDeclarations extends Declarations>(
 
 export class MemoryWorld<TableDeclarations extends Declarations> implements CheckedWorld {
   readonly #types = new Map<string, TableType>();
-  /** Of tables that were asked for; each is of its name's table, whatever state that is in. */
+  /** Handles by table name, created on first use; they stay valid when the state is replaced. */
   readonly #handles = new Map<string, unknown>();
   readonly #listeners = new Set<(change: WorldChange) => void>();
   readonly #unannounced: WorldChange[] = [];
@@ -102,7 +102,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   table<Name extends keyof TableDeclarations & string>(name: Name): HandleOf<TableDeclarations, Name> {
     const known = this.#handles.get(name) ?? this.#handle(name);
     this.#handles.set(name, known);
-    // The map has each table's own under its name.
+    // The map stores each handle under its own table's name.
     return known as HandleOf<TableDeclarations, Name>;
   }
 
@@ -290,7 +290,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     this.#announce();
   }
 
-  /** A listener may itself write; what that changes is announced after what came before it. */
+  /** Announces changes in order, even when a listener writes. */
   #announce(): void {
     if (this.#announcing) return;
     this.#announcing = true;
@@ -324,7 +324,7 @@ function keyOf(table: TableRows, row: Readonly<Row>): Key {
   return key;
 }
 
-/** The rows that are known by something else after a change of their key. @throws WorldRefusal where there is one by that already */
+/** The rows whose old key is gone after a change of key columns. @throws WorldRefusal when a new key exists already */
 function movedRows(
   table: TableRows,
   before: readonly Readonly<Row>[],
@@ -359,7 +359,7 @@ function checkReferences(type: TableType, types: ReadonlyMap<string, TableType>)
   }
 }
 
-/** The filter of a query string as values of its columns. @throws WorldRefusal listing every column that does not fit. */
+/** Parses the filter of a query string into column values. @throws WorldRefusal listing every invalid column. */
 function readWhereText(type: TableType, where: Record<string, string>): Row {
   const problems = unknownColumns(type, where, { table: type.name });
   const values: Row = {};

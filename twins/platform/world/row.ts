@@ -5,10 +5,10 @@ import type { Column } from "./column.ts";
 import { isKey, type TableType } from "./table.ts";
 import type { Problem, Row } from "./world.ts";
 
-/** What a check of one row found: the row to store, or everything that is wrong with it. */
+/** The outcome of checking a row: the row to store, or all its problems. */
 export type RowReading = { ok: true; row: Readonly<Row> } | { ok: false; problems: Problem[] };
 
-/** Checks a whole row, fills in defaults, and answers a copy that nobody can change. */
+/** Checks a whole row and fills in defaults. @returns a frozen copy */
 export function readRow(type: TableType, given: unknown, position: number | undefined): RowReading {
   const whole = type.whole.safeParse(given);
   if (whole.success && isKey(whole.data[type.key])) return { ok: true, row: cloneFrozenJson(whole.data) };
@@ -17,7 +17,7 @@ export function readRow(type: TableType, given: unknown, position: number | unde
   return { ok: false, problems };
 }
 
-/** Everything that is wrong with a row, column by column. */
+/** All problems of a row, column by column. */
 function problemsOfRow(type: TableType, given: unknown, position: number | undefined): Problem[] {
   const place = position === undefined ? { table: type.name } : { table: type.name, row: position };
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
@@ -79,12 +79,12 @@ function readCell(
   }
 }
 
-/** The row with its changes; a column changed to `undefined` is gone. */
+/** Merges changes into a row; a column changed to `undefined` is removed. */
 export function mergeRow(row: Readonly<Row>, changes: Readonly<Row>): Readonly<Row> {
   return cloneFrozenJson({ ...row, ...changes });
 }
 
-/** Everything that is wrong with column values that rows are selected by: what no row could ever hold is a mistake. */
+/** All problems of a selection: unknown columns, and values of a type that the column cannot hold. */
 export function conditionProblems(type: TableType, where: Row): Problem[] {
   const problems = unknownColumns(type, where, { table: type.name });
   for (const [name, value] of Object.entries(where)) {
@@ -114,7 +114,7 @@ function isOfKind(kind: string, value: unknown): boolean {
   }
 }
 
-/** One problem for each column that the table does not have. */
+/** One problem for each unknown column. */
 export function unknownColumns(type: TableType, members: Row, place: { table: string }): Problem[] {
   return Object.keys(members)
     .filter((name) => !type.columns.has(name))
@@ -125,7 +125,7 @@ export function unknownColumns(type: TableType, members: Row, place: { table: st
     }));
 }
 
-/** A value as a problem shows it: cut, so that a refusal stays readable. */
+/** Truncates a value for a problem, so that a refusal stays readable. */
 export function truncateValue(value: unknown): unknown {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text !== undefined && text.length > 200 ? `${text.slice(0, 200)}…` : value;

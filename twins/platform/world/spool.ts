@@ -1,17 +1,17 @@
-/** Bytes on their way through the process that may be more than it should hold: what is large waits on disk. */
+/** A byte buffer that spills to a temporary file when it grows large. */
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { WorldUnavailable } from "./world.ts";
 
-/** What is smaller never touches the disk. */
+/** Spools up to this size stay in memory. */
 const MEMORY_BYTES = 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
-/** Spools of a process on disk at a time. */
+/** Spools on disk at a time, per process. */
 const MAX_ON_DISK = 8;
 
-/** What is written is more than may be. */
+/** The spool's limit is exceeded. */
 export class SpoolFull extends Error {
   constructor(limitBytes: number) {
     super(`more than ${limitBytes} bytes; SNAPSHOT_LIMIT_MB says how many may be`);
@@ -51,7 +51,7 @@ export class Spool {
     }
   }
 
-  /** The bytes from `start` to before `end`, in pieces; nothing is written meanwhile. */
+  /** Reads the bytes from `start` up to, not including, `end`. Do not write meanwhile. */
   async *read(start = 0, end = this.bytes): AsyncGenerator<Buffer> {
     let at = start;
     while (at < Math.min(end, this.#writtenBytes)) {
@@ -72,14 +72,14 @@ export class Spool {
     }
   }
 
-  /** The first bytes, at most so many. */
+  /** The first bytes, at most `maxBytes`. */
   async beginning(maxBytes: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for await (const piece of this.read(0, Math.min(maxBytes, this.bytes))) pieces.push(piece);
     return Buffer.concat(pieces);
   }
 
-  /** Forgets what was written. */
+  /** Discards the content and the file. */
   async clear(): Promise<void> {
     const file = this.#file;
     this.#pending = [];
@@ -104,7 +104,7 @@ export class Spool {
   }
 }
 
-/** The file system's error in words that say what to do, without the place of the file. */
+/** Rewords a file system error to say what to do, without the file's path. */
 function explainFileError(error: unknown): unknown {
   const isOfSystem = error instanceof Error && "syscall" in error && "code" in error;
   if (!isOfSystem) return error;
@@ -112,7 +112,7 @@ function explainFileError(error: unknown): unknown {
   return new WorldUnavailable(`${why}: make room on its disk, and try again`, { cause: error });
 }
 
-/** A file that has no name any more: it is gone with its handle, however the process ends. */
+/** Opens a file and unlinks it: it disappears with its handle, however the process ends. */
 async function openUnnamed(): Promise<FileHandle> {
   if (onDisk >= MAX_ON_DISK) {
     throw new WorldUnavailable(

@@ -1,17 +1,17 @@
-/** A whole state, read or written some rows at a time: in this form it may be larger than memory. */
+/** A whole state that is read and written in batches of rows, so that it may be larger than memory. */
 import { createHash, type Hash } from "node:crypto";
 import { JsonStream } from "./json-stream.ts";
 import type { Spool } from "./spool.ts";
 import { type Row, type StateSource, type Tables, type TakeRows, type World, WorldRefusal } from "./world.ts";
 
-/** Rows are handed over together until they have so many bytes, or are so many. */
-const TOGETHER_BYTES = 4 * 1024 * 1024;
-const TOGETHER_ROWS = 1024;
+/** Limits of a batch of rows. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH_ROWS = 1024;
 
-/** Most text of tables that are held in memory, as all but events are. */
+/** Limit of the JSON text of tables that are loaded into memory: all tables except events. */
 const MAX_COLLECTED_BYTES = 512 * 1024 * 1024;
 
-/** Where a table's array is in a JSON text: offsets of its first byte, and of the first behind it. */
+/** A table's array in a JSON text: the offsets of its first byte and of the byte after its last. */
 export interface TableSpan {
   start: number;
   end: number;
@@ -39,9 +39,9 @@ export class SpooledState implements StateSource {
     let rows: Row[] = [];
     let from = span.start;
     for await (const _ of json.elements()) {
-      // Its reader has seen that these are objects.
+      // The reader of the body has checked that every element is an object.
       rows.push((await json.value()) as Row);
-      if (rows.length < TOGETHER_ROWS && json.position - from < TOGETHER_BYTES) continue;
+      if (rows.length < BATCH_ROWS && json.position - from < BATCH_BYTES) continue;
       yield rows;
       rows = [];
       from = json.position;
@@ -49,7 +49,7 @@ export class SpooledState implements StateSource {
     if (rows.length > 0) yield rows;
   }
 
-  /** How many bytes of text the tables have together. */
+  /** Total bytes of the tables' text. */
   bytesOf(tables: readonly string[]): number {
     return tables.reduce((sum, table) => {
       const span = this.#spans.get(table);
@@ -64,13 +64,12 @@ export function sourceOf(tables: Tables): StateSource {
     tables: Object.keys(tables),
     async *rows(table) {
       const rows = Object.hasOwn(tables, table) ? (tables[table] ?? []) : [];
-      for (let from = 0; from < rows.length; from += TOGETHER_ROWS)
-        yield rows.slice(from, from + TOGETHER_ROWS);
+      for (let from = 0; from < rows.length; from += BATCH_ROWS) yield rows.slice(from, from + BATCH_ROWS);
     },
   };
 }
 
-/** The same without some of its tables. */
+/** A view of a source without some of its tables. */
 export function withoutTables(source: StateSource, left: ReadonlySet<string>): StateSource {
   return {
     tables: source.tables.filter((table) => !left.has(table)),
@@ -78,7 +77,7 @@ export function withoutTables(source: StateSource, left: ReadonlySet<string>): S
   };
 }
 
-/** Reads tables into memory. @throws WorldRefusal when they are too large for that */
+/** Reads tables into memory. @throws WorldRefusal when they are too large */
 export async function collectTables(source: StateSource, names: readonly string[]): Promise<Tables> {
   if (source instanceof SpooledState && source.bytesOf(names) > MAX_COLLECTED_BYTES) {
     const rule = `these tables have at most ${MAX_COLLECTED_BYTES} bytes together`;
@@ -99,26 +98,26 @@ export async function loadState(world: World, source: StateSource): Promise<void
   return world.load(await collectTables(source, source.tables));
 }
 
-/** Hands over a world's whole state. */
+/** Dumps a world's whole state in batches. */
 export async function dumpState(world: World, take: TakeRows): Promise<void> {
   if (world.dumpTo) return world.dumpTo(take);
   for (const [table, rows] of Object.entries(await world.dump())) {
     await take(table, []);
-    for (let from = 0; from < rows.length; from += TOGETHER_ROWS) {
-      await take(table, rows.slice(from, from + TOGETHER_ROWS));
+    for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+      await take(table, rows.slice(from, from + BATCH_ROWS));
     }
   }
 }
 
-/** How often a dump is tried again because the state has changed beneath it. */
+/** How often a dump is attempted while the state keeps changing. */
 const DUMP_ATTEMPTS = 5;
 
 export interface WrittenState {
-  /** Of a state that never rests, a lower bound. */
+  /** A lower bound, if the state kept changing during every attempt. */
   stateVersion: number;
   /** Where each table is in the spool. */
   state: SpooledState;
-  /** SHA-256 in hexadecimal: the same for equal states, whatever the order of their tables and of the members of their rows. */
+  /** SHA-256 in hexadecimal, independent of the order of tables and of the members of rows. */
   contentHash: string | undefined;
 }
 
@@ -166,7 +165,7 @@ class StateWriter {
     for (const row of rows) {
       text += `${this.#isFirst ? "" : ","}${JSON.stringify(row)}`;
       this.#isFirst = false;
-      if (text.length < TOGETHER_BYTES) continue;
+      if (text.length < BATCH_BYTES) continue;
       await this.#spool.write(Buffer.from(text));
       text = "";
     }
@@ -188,7 +187,7 @@ class StateWriter {
   }
 }
 
-/** A hash for each table, and one over those in the order of the tables' names. */
+/** Hashes each table, then those hashes in the order of the tables' names. */
 class ContentHash {
   readonly #tables = new Map<string, Hash>();
 
@@ -207,7 +206,7 @@ class ContentHash {
   }
 }
 
-/** The members of objects in the order of their names. */
+/** A `JSON.stringify` replacer that sorts the members of objects. */
 function sortMembers(_name: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));

@@ -1,4 +1,4 @@
-/** The tables of a world together, and who refers to whom in them. */
+/** All tables of a world, and the references between them. */
 import type { ReferenceTarget } from "./column.ts";
 import type { Key, TableRows } from "./table.ts";
 import type { Row } from "./world.ts";
@@ -16,7 +16,7 @@ export interface Addition extends PlacedRow {
   position: number;
 }
 
-/** Which references a write has to leave whole: all of them, or those that may never dangle. */
+/** Which references a write must keep valid: all of them, or only those that may never dangle. */
 export type CheckedReferences = "all" | "lasting";
 
 /** Whether a reference is among those that are checked. */

@@ -1,4 +1,4 @@
-/** Keeps tables within their limits: what arrives makes the oldest rows leave, and the rows that refer to those. */
+/** Keeps tables within their limits: new rows evict the oldest ones, together with the rows that refer to those. */
 
 import { getOrAdd } from "../base/get-or-add.ts";
 import { sizeOfJson } from "../base/json.ts";
@@ -8,7 +8,7 @@ import { type Problem, WorldRefusal } from "./world.ts";
 
 type Evictions = Map<TableRows, Map<Key, PlacedRow>>;
 
-/** The rows that have to go for `additions`. Where not enough may go, a problem is added and nothing is to be done. */
+/** Plans which rows `additions` evict. Where too few may be evicted, adds a problem; the write must then be refused. */
 export function planRoom(state: State, additions: readonly Addition[], problems: Problem[]): PlacedRow[] {
   const evictions: Evictions = new Map();
   for (const table of new Set(additions.map((addition) => addition.table))) {
@@ -20,7 +20,7 @@ export function planRoom(state: State, additions: readonly Addition[], problems:
   return placedRows(evictions);
 }
 
-/** The rows that have to go when rows become `changed`. @throws WorldRefusal when not enough may go. */
+/** Plans which rows the growth of `changed` rows evicts. @throws WorldRefusal when too few may be evicted. */
 export function planGrowth(state: State, changed: readonly PlacedRow[]): PlacedRow[] {
   const evictions: Evictions = new Map();
   const problems: Problem[] = [];
@@ -72,7 +72,7 @@ function fullTable(table: TableRows): Problem {
   return { table: table.type.name, rule };
 }
 
-/** Keys of `table` that written rows refer to; these have to stay. */
+/** Keys of `table` that written rows refer to; these must not be evicted. */
 function referencedKeys(written: readonly PlacedRow[], table: TableRows): Set<unknown> {
   const keys = new Set<unknown>();
   for (const { table: from, row } of written) {

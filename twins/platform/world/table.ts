@@ -8,13 +8,13 @@ import type { Row, TableDescription } from "./world.ts";
 
 export type Key = string | number;
 
-/** How large a table may grow. What goes beyond is made room for by letting the oldest rows go. */
+/** How large a table may grow. Beyond that, new rows evict the oldest. */
 interface TableLimit<TableRow extends Row = Row> {
   /** Default 100000. */
   rows?: number;
-  /** Default 64 MiB, counted roughly. */
+  /** Default 64 MiB, estimated. */
   bytes?: number;
-  /** Whether a row may be let go; default any. Rows that refer to it go along. */
+  /** Whether a row may be evicted; default any. Rows that refer to it are evicted with it. */
   mayEvict?(row: Readonly<TableRow>): boolean;
 }
 
@@ -23,7 +23,7 @@ export interface TableDeclaration<TableColumns extends Columns> {
   description: string;
   /** Column that identifies a row; text or a number. */
   key: keyof TableColumns & string;
-  /** Columns that identify a row together with the key, where that is a name among those of the same values: an owner, an app. */
+  /** Further columns of a composite key, where the key is unique only per owner or app, for instance. */
   within?: readonly (keyof TableColumns & string)[];
   columns: TableColumns;
   limit?: TableLimit<RowOf<TableColumns>>;
@@ -51,7 +51,7 @@ export function defineTable<TableColumns extends Columns>(
   return declaration;
 }
 
-/** A declaration made ready for use; shared by every state of a world. */
+/** A compiled declaration; shared by every state of a world. */
 export interface TableType {
   name: string;
   description: TableDescription;
@@ -59,7 +59,7 @@ export interface TableType {
   /** All columns that identify a row, the key first. */
   keyColumns: readonly string[];
   columns: Map<string, Column>;
-  /** All columns at once: the fast way to find that nothing is wrong with a row. */
+  /** Schema of a whole row: the fast path for a valid one. */
   whole: z.ZodObject;
   references: Column[];
   limit: Required<TableLimit>;
@@ -138,7 +138,7 @@ export class TableRows {
     return this.#referrers.get(column)?.get(value) ?? none;
   }
 
-  /** Adds a row, or replaces the one with the same key where it stands. */
+  /** Adds a row, or replaces the one with the same key in place. */
   put(row: Readonly<Row>): void {
     const key = identityOf(this.type, row);
     if (key === undefined) throw new Error(`a row of ${this.type.name} has no key`);
@@ -170,7 +170,7 @@ export class TableRows {
     }
   }
 
-  /** Rows whose columns equal `where`; by key or by a referring column without looking at every row. */
+  /** Rows whose columns equal `where`; a key or a referring column avoids the scan. */
   *find(where: Row): IterableIterator<Readonly<Row>> {
     const conditions = Object.entries(where);
     const matches = (row: Readonly<Row>) =>
@@ -178,7 +178,7 @@ export class TableRows {
     for (const row of this.#candidates(where)) if (matches(row)) yield row;
   }
 
-  /** How many rows match `where`; at once when a referring column is all it names. */
+  /** How many rows match `where`; constant time when it names only a referring column. */
   count(where: Row): number {
     const conditions = Object.entries(where);
     const [only] = conditions;
@@ -190,7 +190,7 @@ export class TableRows {
     return count;
   }
 
-  /** Whether rows that refer to a value by the column hold that very value. */
+  /** Whether the column is a reference to one row, not an array of them. */
   #isSingleReference(column: string): boolean {
     return this.type.columns.get(column)?.target?.many === false;
   }
@@ -217,19 +217,19 @@ export class TableRows {
 
 const none: ReadonlySet<Key> = new Set();
 
-/** What a table knows a row by; `undefined` when a column of its key is missing. */
+/** A row's identity in its table; `undefined` when a column of the key is missing. */
 export function identityOf({ keyColumns }: TableType, row: Readonly<Row>): Key | undefined {
   const values = keyColumns.map((column) => row[column]);
   if (!values.every(isKey)) return undefined;
   return values.length === 1 ? values[0] : identityIn(values);
 }
 
-/** What a table with several key columns knows a row by. @param values of those columns, in the order of their declaration */
+/** The identity for a composite key. @param values of the key's columns, in the order of `keyColumns` */
 export function identityIn(values: readonly Key[]): Key {
   return JSON.stringify(values);
 }
 
-/** The keys that a value of a referring column refers to. */
+/** The keys that a value of a referring column names. */
 export function keysIn(value: unknown): readonly Key[] {
   if (isKey(value)) return [value];
   return Array.isArray(value) ? value.filter(isKey) : [];

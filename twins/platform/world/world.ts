@@ -21,9 +21,9 @@ export interface ColumnDescription {
 export interface TableDescription {
   name: string;
   description: string;
-  /** Column that identifies a row; of a key of several columns the first. */
+  /** Column that identifies a row; of a composite key, the first. */
   key: string;
-  /** The columns that identify a row together, when these are not just `key`; none when nothing does. */
+  /** The columns of a composite key; empty when no columns identify a row; absent: just `key`. */
   key_columns?: readonly string[];
   columns: ColumnDescription[];
 }
@@ -31,7 +31,7 @@ export interface TableDescription {
 export interface PageRequest {
   limit: number;
   offset: number;
-  /** Equality filters, column to text as it came in the query string. */
+  /** Equality filters: column to text from the query string. */
   where: Record<string, string>;
 }
 
@@ -51,15 +51,15 @@ export interface Problem {
   rule: string;
 }
 
-/** A table that is none of this world's. */
+/** The problem of an unknown table. */
 export function unknownTable(table: string, known: Iterable<string>): Problem {
   return { table, rule: `no such table; this world has ${[...known].join(", ") || "none"}` };
 }
 
-/** The profile that every twin has: its own start. */
+/** The profile that every twin has: its initial state. */
 export const DEFAULT_PROFILE = "default";
 
-/** A profile that the twin does not have. @param named those it has beside the default. */
+/** The refusal of an unknown profile. @param named the twin's profiles besides the default */
 export function unknownProfile(profile: string, named: Iterable<string> = []): WorldRefusal {
   const known = [...new Set([DEFAULT_PROFILE, ...named])].join(", ");
   return new WorldRefusal([{ table: "*", value: profile, rule: `no such profile; this twin has ${known}` }]);
@@ -75,7 +75,7 @@ export class WorldRefusal extends Error {
   }
 }
 
-/** What holds the world cannot answer at the moment. The message says what happened and what to do. */
+/** The world's storage is unavailable at the moment. The message says what happened and what to do. */
 export class WorldUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -92,7 +92,7 @@ export interface WorldChange {
   row?: Row;
 }
 
-/** What is to become of one row that a body names by its key. */
+/** A change of one row, which a body names by its key. */
 export interface RowChange {
   table: string;
   /** Position in the array of the body. */
@@ -102,13 +102,13 @@ export interface RowChange {
   changes: Row;
 }
 
-/** A row that a change names and that is not there. */
+/** The problem of a change to a missing row. */
 export function missingRow({ table, row, key }: Pick<RowChange, "table" | "row" | "key">): Problem {
   const [column = "", value] = Object.entries(key)[0] ?? [];
   return { table, row, column, value, rule: "there is no row with this key; POST adds one" };
 }
 
-/** A row that a change names for a second time. */
+/** The problem of a row that is changed twice. */
 export function repeatedRow({ table, row, key }: Pick<RowChange, "table" | "row" | "key">): Problem {
   const [column = "", value] = Object.entries(key)[0] ?? [];
   return { table, row, column, value, rule: "an earlier row has the same key" };
@@ -119,7 +119,7 @@ export type TakeRows = (table: string, rows: readonly Row[]) => Promise<void>;
 
 export interface StateSource {
   tables: readonly string[];
-  /** Rows of a table, some at a time; none of one that is not there. What is no object is handed on, for the table to refuse. */
+  /** Rows of a table in batches; none for an unknown table. Elements that are not objects are included, for the table to refuse. */
   rows(table: string): AsyncIterable<readonly Row[]>;
 }
 
@@ -131,19 +131,19 @@ export interface World {
   rows(table: string, page: PageRequest): Promise<Page>;
   /** Adds rows of many tables at once; they may refer to one another. @throws WorldRefusal, and then nothing is written. */
   insert(data: Tables): Promise<Record<string, number>>;
-  /** Changes the rows matching `where`; answers how many. @throws WorldRefusal */
+  /** Changes the rows matching `where`. @returns how many. @throws WorldRefusal */
   update(table: string, where: Row, changes: Row): Promise<number>;
-  /** Changes rows of many tables at once; each has to be there. @throws WorldRefusal, and then nothing is changed. */
+  /** Changes rows of many tables at once; each must exist. @throws WorldRefusal, and then nothing is changed. */
   updateEach(changes: readonly RowChange[]): Promise<void>;
-  /** Removes the rows matching `where`; answers how many. @throws WorldRefusal */
+  /** Removes the rows matching `where`. @returns how many. @throws WorldRefusal */
   remove(table: string, where: Row): Promise<number>;
-  /** Removes the rows that `rows` finds with this filter; answers how many. @throws WorldRefusal */
+  /** Removes the rows that `rows` finds with this filter. @returns how many. @throws WorldRefusal */
   removeFound(table: string, filter: PageRequest["where"]): Promise<number>;
   /** The whole state. `load(await dump())` changes nothing. */
   dump(): Promise<Tables>;
   /** Replaces the whole state. @throws WorldRefusal, and then nothing is changed. */
   load(data: Tables): Promise<void>;
-  /** What `dump` and `load` do, some rows at a time: for a world that may be larger than memory. */
+  /** `dump` and `load` in batches, for a world that may be larger than memory. */
   dumpTo?(take: TakeRows): Promise<void>;
   loadFrom?(source: StateSource): Promise<void>;
   /** Calls `listener` after each committed change until the returned function is called. */

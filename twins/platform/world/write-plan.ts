@@ -1,6 +1,5 @@
 /**
- * Works out what a write would do before anything is done: which rows are added, which are let go to make room, and
- * everything that speaks against it.
+ * Plans a write before anything changes: which rows it adds, which it evicts, and every problem with it.
  */
 
 import { getOrAdd } from "../base/get-or-add.ts";
@@ -28,7 +27,7 @@ import {
 
 export interface InsertPlan {
   additions: Addition[];
-  /** Old rows that make room for the new ones, with the rows that refer to them. */
+  /** Old rows evicted for the new ones, with the rows that refer to them. */
   evicted: PlacedRow[];
 }
 
@@ -57,7 +56,7 @@ export function planInsert(state: State, data: Tables, checked: CheckedReference
     } else if (!Array.isArray(rows)) {
       problems.push({ table: name, value: truncateValue(rows), rule: "is an array of rows" });
     } else {
-      // One by one: a call takes no million arguments.
+      // One by one: `push(...rows)` fails for a million arguments.
       for (const addition of readAdditions(table, rows, arrivals, problems)) additions.push(addition);
     }
   }
@@ -99,7 +98,7 @@ function readAdditions(
 export interface ChangePlan {
   /** The rows as they will be. */
   rows: PlacedRow[];
-  /** Old rows that make room for what grows. */
+  /** Old rows evicted because changed rows grow. */
   evicted: PlacedRow[];
 }
 
@@ -133,7 +132,7 @@ export function planChanges(state: State, changes: readonly RowChange[]): Change
   return { rows, evicted: planGrowth(state, rows) };
 }
 
-/** One problem for each column of `row` that refers to nothing. Columns the row does not hold are not looked at. */
+/** One problem for each dangling reference of `row`. Absent columns are not checked. */
 export function referenceProblems(
   state: State,
   type: TableType,
