@@ -1,4 +1,4 @@
-/** `/sim/clock` and `/sim/reset-world`: the time of the whole sandbox, whichever of its twins is asked. */
+/** `/sim/clock` and `/sim/reset-world`, which act on the whole sandbox, whichever twin is addressed. */
 import { z } from "zod";
 import { type ClockSetting, wallTime } from "../base/clock.ts";
 import { readBodyAs } from "../http/errors.ts";
@@ -12,7 +12,7 @@ const LATEST = "2999-12-31T23:59:59.999Z";
 
 const clockBody = z
   .strictObject({
-    /** An instant with its offset from UTC; becomes milliseconds since the epoch. */
+    /** An ISO 8601 time with its UTC offset; read as milliseconds since the epoch. */
     now: z.iso
       .datetime({ offset: true, error: "must be an instant such as 2026-03-29T01:59:30Z" })
       .transform((text) => Date.parse(text))

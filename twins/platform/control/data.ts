@@ -17,7 +17,7 @@ import { isObject, rowSchema, tablesSchema } from "./rows-schema.ts";
 import type { ControlTarget } from "./target.ts";
 
 const pageQuery = z.object({ entity_type: z.string(), ...pageParameters }).catchall(z.string());
-/** A page of counts is all of them: `limit` and `offset` change nothing. */
+/** Counts are never paged: `limit` and `offset` have no effect. */
 const countsQuery = z.strictObject(
   pageParameters,
   "a filter takes entity_type: ?entity_type=TABLE&COLUMN=VALUE",
@@ -33,7 +33,7 @@ const additions = z.strictObject({ data: tablesSchema });
 const naming = rowSchema.refine((given) => Object.keys(given).length > 0, "must name at least one column");
 const selection = {
   entity_type: z.string(),
-  /** The key's value; of a key of several columns an object of them. */
+  /** The key's value; of a composite key, an object of its columns. */
   key: z
     .union([z.string(), z.number(), naming], "must be text, a number, or an object of key columns")
     .optional(),
@@ -46,7 +46,7 @@ const change = z
   .refine(oneSelector, "takes exactly one of key and where");
 const removal = z.strictObject(selection).refine(oneSelector, "takes exactly one of key and where");
 
-/** Bodies that the routes take, as refusals show them. */
+/** Example bodies that refusals show. */
 const examples = {
   add: '{"data": {"TABLE": [{"COLUMN": "VALUE"}]}}',
   change:
@@ -139,7 +139,7 @@ function namesData({ body }: Request): boolean {
   return json.ok && isObject(json.value) && Object.hasOwn(json.value, "data");
 }
 
-/** Changes rows that `data` names by their keys. @throws WorldRefusal */
+/** Changes the rows that `data` names by their keys. @throws WorldRefusal */
 async function changeNamed(request: Request, world: World): Promise<VendorResponse> {
   const body = readBodyAs(request, additions, examples.change);
   if (!body.ok) return body.response;
@@ -157,7 +157,7 @@ async function changeNamed(request: Request, world: World): Promise<VendorRespon
   return { status: 200, body: { updated, state_version: world.stateVersion } };
 }
 
-/** A row's key, and apart from it what is to change. */
+/** Splits a row into its key and its changes. */
 function changeOf(table: TableDescription, row: Row, position: number, problems: Problem[]): RowChange[] {
   const columns = table.key_columns ?? [table.key];
   const place = { table: table.name, row: position };
@@ -174,7 +174,7 @@ function changeOf(table: TableDescription, row: Row, position: number, problems:
   return [{ ...place, key, changes }];
 }
 
-/** Removes the rows that a read with the same query would find. @throws WorldRefusal */
+/** Removes the rows that `GET` with the same query would find. @throws WorldRefusal */
 async function removeFound(request: Request, world: World): Promise<VendorResponse> {
   if (request.body.length > 0) {
     return errorResponse(422, "invalid", `takes a query or a body, not both: ${examples.remove}`);
@@ -187,7 +187,7 @@ async function removeFound(request: Request, world: World): Promise<VendorRespon
   return { status: 200, body: { removed, state_version: world.stateVersion } };
 }
 
-/** A selection as column values. A table that does not exist is left to the world to refuse. @throws WorldRefusal */
+/** Reads a selection as column values. The world refuses an unknown table. @throws WorldRefusal */
 async function whereOf(
   world: World,
   body: { entity_type: string; key?: Row | string | number | undefined; where?: Row | undefined },
@@ -198,7 +198,7 @@ async function whereOf(
   return table ? keyWhere(table, body.key) : { id: body.key };
 }
 
-/** A key as column values. @throws WorldRefusal when it does not name exactly the columns of the key. */
+/** Reads a key as column values. @throws WorldRefusal when it does not name exactly the columns of the key. */
 function keyWhere(table: TableDescription, key: Row | string | number | undefined): Row {
   const columns = table.key_columns ?? [table.key];
   const [only] = columns;

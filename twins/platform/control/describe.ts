@@ -79,7 +79,7 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
           surface,
           summary,
         })),
-        // A connection belongs to none of the surfaces, so a list narrowed to one leaves it out.
+        // A connection has no surface, so a list filtered by surface omits it.
         ...connections.map(({ id, method, path, summary }) => ({ id, method, path, surface: null, summary })),
       ];
       const { surface } = query.value;

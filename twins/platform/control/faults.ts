@@ -1,4 +1,4 @@
-/** `/sim/faults`: what a twin is to do wrong, and how often it has. */
+/** `/sim/faults`: arms, lists and removes faults. */
 
 import { readJson } from "../base/json.ts";
 import { MAX_FAULTS } from "../faults/faults.ts";

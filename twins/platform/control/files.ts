@@ -1,4 +1,4 @@
-/** `/sim/files`: bytes with a name and a type, kept for whoever drives the twin. */
+/** `/sim/files`: named files that a tester gives the twin. */
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { fileName, listedRow, mediaType } from "../files/file-rows.ts";
@@ -9,7 +9,7 @@ import { pageParameters } from "./paging.ts";
 import type { ControlTarget } from "./target.ts";
 
 const uploadQuery = z.strictObject({ name: fileName.optional() });
-/** What a form may have around its files. */
+/** Allowance for a form's delimiters and headers. */
 const FORM_BYTES = 64 * 1024;
 const listQuery = z.strictObject(pageParameters);
 const PIECE_BYTES = 64 * 1024;
@@ -92,7 +92,7 @@ export const fileOperations: readonly Operation<ControlTarget>[] = [
   }),
 ];
 
-/** The files of a `multipart/form-data` body. A member `name` names its one file as `?name=` does. */
+/** Reads the files of a `multipart/form-data` body. A member `name` names its one file, as `?name=` does. */
 async function readForm(
   body: Buffer,
   type: string,
@@ -135,7 +135,7 @@ async function readForm(
 const FILE_SHAPES =
   "send the bytes as the body with ?name= and their content-type, or a form: curl -F file=@notes.txt";
 
-/** What a form says of its files is checked as what stands in query and header is. */
+/** Checks names and types from a form like those from query and header. */
 function fileProblems({ name, type }: GivenFile): FieldProblem[] {
   const given = z.object({ name: fileName.optional(), type: mediaType }).safeParse({ name, type });
   return given.success ? [] : fieldProblems(given.error);
@@ -149,7 +149,7 @@ function noSuchFile(name: string | undefined): VendorResponse {
   return errorResponse(404, "not_found", `there is no file ${name}`);
 }
 
-/** Nothing in a file is ever run by who looks at it. */
+/** Prevents a browser from running a file. */
 function fileHeaders(file: StoredFile): Record<string, string> {
   return {
     "content-type": file.type,

@@ -1,4 +1,4 @@
-/** `/sim/manual` of one twin: what it says about itself, and what all twins have in common. */
+/** `/sim/manual` of one twin: its own sentences and those common to all twins. */
 import type { AnyTwinDefinition } from "../twin/twin.ts";
 import { commonManual } from "./common-manual.ts";
 

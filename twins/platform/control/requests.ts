@@ -1,4 +1,4 @@
-/** `/sim/requests`: what the twin was asked and what it answered. */
+/** `/sim/requests`: the twin's journal of requests and answers. */
 import { z } from "zod";
 import { readJson } from "../base/json.ts";
 import { readQueryAs } from "../http/errors.ts";
@@ -16,7 +16,7 @@ const requestsQuery = z.strictObject({
     .string()
     .regex(/^([1-5]\d\d|[1-5]xx)$/, "must be a status such as 404, or a class such as 5xx")
     .optional(),
-  /** A `seq`: requests after it. An ISO time: requests received at it or later, by the machine's clock. */
+  /** A `seq`: only later requests. An ISO time: requests received then or later, by the machine's clock. */
   since: z
     .union(
       [wholeNumber, z.iso.datetime({ offset: true })],
@@ -99,7 +99,7 @@ export function showEntry(entry: JournalEntry) {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A body as a reader wants it: JSON as JSON, text as text, other bytes in base64, and a cut body marked as such. */
+/** Shows a body as JSON, as text, or else in base64; marks a truncated one. */
 function showBody(body: KeptBody): unknown {
   if (body.originalBytes === 0) return null;
   if (body.truncated) {
@@ -111,7 +111,7 @@ function showBody(body: KeptBody): unknown {
   } catch {
     return { base64: body.bytes.toString("base64") };
   }
-  // What is nested too deeply to be written again, or is no JSON, is a text.
+  // Invalid or too deeply nested JSON is shown as text.
   const json = readJson(body.bytes);
   return json.ok ? json.value : text;
 }

@@ -9,14 +9,14 @@ export interface ResetOrder {
   state: SpooledState | undefined;
 }
 
-/** What a snapshot has beside its tables. */
+/** Members of a snapshot besides its tables. */
 const SNAPSHOT_MEMBERS = ["state_version", "clock", "content_hash"];
-/** Problems that a refusal lists; a state may have millions of rows. */
+/** Limit of listed problems; a state may have millions of rows. */
 const MAX_PROBLEMS = 1000;
 const SHAPES =
   '{"profile": "default"}, {"data": {"TABLE": [{"COLUMN": "VALUE"}]}}, {"data": SNAPSHOT}, or no body';
 
-/** Looks at the body from end to end; its rows are looked at when they are loaded, here only that each is an object. */
+/** Scans the whole body. Checks only that each row is an object; loading checks the rows themselves. */
 export async function readResetBody(body: Spool): Promise<Reading<ResetOrder>> {
   const reader = new ResetReader();
   try {
@@ -65,7 +65,7 @@ class ResetReader {
     }
   }
 
-  /** Whether the body is a snapshot itself. */
+  /** Whether the whole body is a snapshot. */
   #isWhole = false;
 
   async #readProfile(json: JsonStream): Promise<void> {
@@ -74,7 +74,7 @@ class ResetReader {
     else this.#refuse("profile", "must be the name of a profile");
   }
 
-  /** Tables, or a snapshot with its tables inside. */
+  /** Reads tables, or a snapshot that contains them. */
   async #readData(json: JsonStream): Promise<void> {
     if ((await json.kind()) !== "object") {
       await json.value();
@@ -133,7 +133,7 @@ class ResetReader {
     let row = 0;
     for await (const _ of json.elements()) {
       if ((await json.kind()) !== "object") this.#refuse(`${field}.${name}.${row}`, "a row is an object");
-      // Read only to see that it is JSON: nothing is begun with a body that is none.
+      // Read only to validate it as JSON before anything changes.
       await json.value();
       row++;
     }

@@ -1,4 +1,4 @@
-/** Rows as they come in a body. Every name is kept: zod's own records leave `__proto__` out, and what is left out is not refused. */
+/** Rows in a body. Keeps every member: zod's own records drop `__proto__` silently, so that it would not be refused. */
 import { z } from "zod";
 import type { Row, Tables } from "../world/world.ts";
 

@@ -20,22 +20,22 @@ export interface SandboxesTarget {
   organisation: string;
   sandboxes: Sandboxes;
   environments: Environments;
-  /** What the organisation asked of these routes. */
+  /** The organisation's requests to these routes. */
   journal: Journal;
   /** The twins there are. */
   known: readonly TwinEntry[];
-  /** What a sandbox has when it asks for nothing else. */
+  /** The services of a sandbox whose request lists none. */
   defaultServices: readonly CheckedService[];
-  /** What the environment file's services may name of the machine. */
+  /** Files and variables that services of the environment file may name. */
   ownReach: Reach;
-  /** What the services of a request may. */
+  /** Files and variables that services of a request may name. */
   givenReach: Reach;
 }
 
-/** Longest life that can be asked for: a week. */
+/** Maximum lifetime: a week. */
 const MAX_TTL_SECONDS = 7 * 24 * 3600;
 
-/** What stands where an id would, for the records of these routes. */
+/** Takes the place of an id in the path of these routes' journal. */
 const REQUESTS = "requests";
 
 const plainName = z
@@ -82,7 +82,7 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
       const ttlMs = ttl_seconds === undefined ? undefined : ttl_seconds * 1000;
       try {
         const reach = given ? target.givenReach : target.ownReach;
-        // The files that the environment file names are the datasets of its environment.
+        // Default services use the datasets of the environment instead.
         const ownDatasets = given ? await readOwnDatasets(services, target) : undefined;
         const plan = { id, services, environment, ownDatasets, reach, layout, ttlMs };
         const living = await createOrRelease(plan, target);
@@ -160,7 +160,7 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
   }),
 ];
 
-/** The datasets that services name. @throws DatasetRefusal, or Error naming the service */
+/** Reads the datasets that services name. @throws DatasetRefusal, or Error naming the service */
 async function readOwnDatasets(
   services: readonly CheckedService[],
   { environments, givenReach }: SandboxesTarget,
@@ -183,7 +183,7 @@ async function readOwnDatasets(
   }
 }
 
-/** The refusal of a dataset's file: where something is wrong, and not what stands there. */
+/** The refusal of a dataset's file with the places of its problems, but without quoting its content. */
 function withoutFileContents({ message }: Error, reason: unknown): Error {
   if (!(reason instanceof DatasetRefusal)) return new Error(message);
   const places = reason.problems.map(({ rule: _rule, ...place }) => ({ ...place, rule: "is wrong here" }));

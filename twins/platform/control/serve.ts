@@ -34,7 +34,7 @@ export const controlOperations: readonly Operation<ControlTarget>[] = [
 
 const operations = createRouter(controlOperations);
 const CONTROL_BODY_BYTES = 64 * 1024 * 1024;
-/** What a reset has around the tables of the largest snapshot. */
+/** Allowance for the members of a reset around the tables of a snapshot. */
 const AROUND_SNAPSHOT_BYTES = 1024 * 1024;
 
 export interface ControlAddress extends Local {
@@ -43,7 +43,7 @@ export interface ControlAddress extends Local {
   twin: string;
 }
 
-/** A request to `/c/…`: the key comes first, and what is another organisation's is not there. */
+/** Serves `/c/…`: checks the key first; another organisation's sandboxes do not exist for the caller. */
 export async function serveControl(
   req: IncomingMessage,
   res: ServerResponse,
@@ -59,7 +59,7 @@ export async function serveControl(
   await serveTwinControl(req, res, address, { sandbox, twin });
 }
 
-/** Refuses, and records that with the twin that was addressed, if there is one: its owner learns of it, and nobody else. */
+/** Refuses a request and records it in the addressed twin's journal, if any, so that only the twin's owner learns of it. */
 async function refuseKey(
   req: IncomingMessage,
   res: ServerResponse,
@@ -83,7 +83,7 @@ async function refuseKey(
   complete?.(sent);
 }
 
-/** Serves the control plane of a twin to somebody who may use it. */
+/** Serves the control plane of a twin to an authorized caller. */
 export function serveTwinControl(
   req: IncomingMessage,
   res: ServerResponse,
@@ -102,7 +102,7 @@ export function serveTwinControl(
   return target.sandbox.connections.answering(res, serving);
 }
 
-/** Whose key a request carries; the header alone counts. */
+/** The organisation whose key the `X-API-Key` header carries. */
 export function organisationOf(req: IncomingMessage, keys: ApiKeys): string | undefined {
   const key = req.headers["x-api-key"];
   return keys.organisationOf(typeof key === "string" ? key : undefined);

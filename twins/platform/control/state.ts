@@ -10,7 +10,7 @@ import type { ControlTarget } from "./target.ts";
 
 const snapshotBody = z
   .strictObject({
-    /** Whether to answer a hash of the tables too: equal states have equal hashes. */
+    /** Whether to include a hash of the tables: equal states have equal hashes. */
     content_hash: z.boolean().default(false),
   })
   .default({ content_hash: false });

@@ -5,11 +5,11 @@ import { type Operation, operation } from "../http/operation.ts";
 import type { World } from "../world/world.ts";
 import type { ControlTarget } from "./target.ts";
 
-/** What may wait for a slow watcher; beyond this the stream ends with an `overflow` event. */
+/** Backlog limit of a slow watcher; beyond it the stream ends with an `overflow` event. */
 const QUEUE_BYTES = 1024 * 1024;
 /** Watchers of one twin at a time. */
 const MAX_WATCHERS = 64;
-/** A comment this often keeps intermediaries from cutting a quiet stream, and finds out when the watcher has gone. */
+/** Interval of comments that keep proxies from cutting an idle stream and detect that the watcher has left. */
 const COMMENT_MS = 15_000;
 
 export const watchOperations: readonly Operation<ControlTarget>[] = [
@@ -37,7 +37,7 @@ export const watchOperations: readonly Operation<ControlTarget>[] = [
   }),
 ];
 
-/** How many streams each world feeds. */
+/** Open streams of each world. */
 const watchers = new WeakMap<World, number>();
 
 function countWatchers(world: World, difference: number): void {

@@ -1,10 +1,10 @@
-/** Files as rows of a table: how the control plane lists them, puts them into a snapshot and reads them from one. */
+/** Files as rows of a table: for lists, and to and from snapshots. */
 import { z } from "zod";
 import { placedIssues } from "../http/errors.ts";
 import type { Problem, Row, TableDescription } from "../world/world.ts";
 import { MAX_FILE_BYTES, roomProblem, type StoredFile, sha256Of } from "./file-store.ts";
 
-/** One segment of a path, whatever reads it: no separators, no control characters, no dots alone. */
+/** A name that is safe as a path segment everywhere: no separators, no control characters, not only dots. */
 export const fileName = z
   .string()
   .min(1, "must not be empty")
@@ -13,7 +13,7 @@ export const fileName = z
   .refine((name) => !/\p{Cc}|\p{Cs}/u.test(name), "must hold no control characters")
   .refine((name) => name !== "." && name !== "..", "must not be . or ..");
 
-/** A media type with its parameters, as it may stand in a header. */
+/** A media type with its parameters, valid in a header. */
 export const mediaType = z
   .string()
   .max(200, "must have at most 200 characters")
@@ -31,18 +31,18 @@ const fileRow = z.strictObject({
   content: z.base64("must be base64"),
 });
 
-/** What a list shows of a file. */
+/** A file's row in a list, without its content. */
 export function listedRow(file: StoredFile): Row {
   const { name, type, size, sha256, createdAt } = file;
   return { name, type, size, sha256, created_at: createdAt };
 }
 
-/** The whole file as a row, for a snapshot. */
+/** A file's row in a snapshot, with its content. */
 export function wholeRow(file: StoredFile): Row {
   return { ...listedRow(file), content: file.bytes.toString("base64") };
 }
 
-/** The files of a snapshot's rows, or everything that is wrong with them. */
+/** Reads a snapshot's rows as files, adding all problems to `problems`. */
 export function readFileRows(table: string, rows: readonly unknown[], problems: Problem[]): StoredFile[] {
   const files: StoredFile[] = [];
   const names = new Set<string>();

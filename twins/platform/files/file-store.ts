@@ -1,25 +1,25 @@
-/** Files somebody gave a twin: bytes with a name and a type, held in memory within limits for each and for all together. */
+/** The files that a tester gave a twin, held in memory, with limits for each file and for their total. */
 import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** All files of one twin together; in base64 they still fit into the body of a reset. */
+/** Limit of a twin's files in total; in base64 they still fit into the body of a reset. */
 export const MAX_TOTAL_BYTES = 32 * 1024 * 1024;
 export const MAX_FILES = 1000;
 
 export interface StoredFile {
   name: string;
-  /** Media type, as its sender named it. */
+  /** Media type, as sent. */
   type: string;
   size: number;
-  /** In hexadecimal. */
+  /** Hash of the content, in hexadecimal. */
   sha256: string;
-  /** Of the sandbox's clock. */
+  /** By the sandbox's clock. */
   createdAt: string;
   bytes: Buffer;
 }
 
-/** A file that is to be kept; without a name one is made. */
+/** A file to store; without a name it gets a generated one. */
 export interface GivenFile {
   name: string | undefined;
   type: string;
@@ -29,7 +29,7 @@ export interface GivenFile {
 export type Storing =
   | { kind: "stored"; files: StoredFile[] }
   | { kind: "exists"; name: string }
-  /** It would not fit. */
+  /** A limit would be exceeded. */
   | { kind: "full"; rule: string };
 
 export class FileStore {
@@ -42,7 +42,7 @@ export class FileStore {
     this.#clock = clock;
   }
 
-  /** Grows with every change. */
+  /** Incremented by every change. */
   get version(): number {
     return this.#version;
   }
@@ -55,12 +55,12 @@ export class FileStore {
     return this.#files.get(name);
   }
 
-  /** In the order in which they came. */
+  /** All files, oldest first. */
   all(): StoredFile[] {
     return [...this.#files.values()];
   }
 
-  /** Keeps all of them or none. */
+  /** Stores all files or none. */
   addAll(given: readonly GivenFile[]): Storing {
     const taken = new Set(this.#files.keys());
     const createdAt = new Date(this.#clock.now()).toISOString();
@@ -79,7 +79,7 @@ export class FileStore {
     return { kind: "stored", files };
   }
 
-  /** Answers the file that was there. */
+  /** Removes a file and returns it. */
   remove(name: string): StoredFile | undefined {
     const file = this.#files.get(name);
     if (!file) return undefined;
@@ -89,7 +89,7 @@ export class FileStore {
     return file;
   }
 
-  /** Puts these in the place of all there are; the caller has seen that they fit. */
+  /** Replaces all files; the caller has checked the limits. */
   replaceAll(files: readonly StoredFile[]): void {
     if (files.length === 0 && this.#files.size === 0) return;
     this.#files = new Map(files.map((file) => [file.name, file]));
@@ -98,14 +98,14 @@ export class FileStore {
   }
 }
 
-/** `file-1`, `file-2`, …: the first that no file has. */
+/** The first unused name of `file-1`, `file-2`, … */
 function unusedName(taken: ReadonlySet<string>): string {
   let number = 1;
   while (taken.has(`file-${number}`)) number++;
   return `file-${number}`;
 }
 
-/** Why so much does not fit; `undefined` when it does. @param added the files that are to be kept beside others */
+/** Why the files exceed a limit; `undefined` when they do not. @param added files to store besides existing ones */
 export function roomProblem(
   added: readonly Pick<StoredFile, "name" | "size">[],
   files: number,

@@ -1,6 +1,6 @@
 /**
- * A twin's world as the control plane sees it: the twin's own tables, and the files it was given as one table more. Reset,
- * snapshot and reads treat both alike, so that a snapshot given back brings the files back too.
+ * A twin's world as the control plane sees it: the twin's own tables, and its files as an additional table. Reset, snapshot
+ * and reads treat both alike, so that loading a snapshot also restores the files.
  */
 import { isDeepStrictEqual } from "node:util";
 import { collectTables, dumpState, loadState, sourceOf, withoutTables } from "../world/state-source.ts";
@@ -115,7 +115,7 @@ export class WorldWithFiles implements World {
     return this.loadFrom(sourceOf(data));
   }
 
-  /** A table that is not among those given is empty afterwards, and so are the files. */
+  /** Tables that the source lacks are empty afterwards, and so are the files. */
   async loadFrom(source: StateSource): Promise<void> {
     const problems: Problem[] = [];
     const names = await this.#filesTablesOf(Object.fromEntries(source.tables.map((name) => [name, []])));
@@ -127,14 +127,14 @@ export class WorldWithFiles implements World {
     this.replaceFiles(files);
   }
 
-  /** Puts these files in the place of all there are. */
+  /** Replaces all files. */
   replaceFiles(files: readonly StoredFile[]): void {
     const { version } = this.#files;
     this.#files.replaceAll(files);
     if (this.#files.version !== version) this.#tell([{ table: USUAL_NAME, change: "reset" }]);
   }
 
-  /** Tells watchers of a file that was added. */
+  /** Tells watchers about an added file. */
   added(file: StoredFile): void {
     this.#tell([{ table: USUAL_NAME, change: "insert", row: listedRow(file) }]);
   }
@@ -150,7 +150,7 @@ export class WorldWithFiles implements World {
     };
   }
 
-  /** A refusal that names a table which is not there lists all that are, not the twin's own alone. */
+  /** Makes a refusal of an unknown table list the files' table too, besides the twin's own. */
   async #naming<Result>(work: Promise<Result>): Promise<Result> {
     try {
       return await work;
@@ -183,7 +183,7 @@ export class WorldWithFiles implements World {
     return (await this.#filesTablesOf({ [table]: [] })).length > 0;
   }
 
-  /** The names in `data` that mean the files; the world is asked only when one could. */
+  /** The names in `data` that mean the files' table. Reads the world's schema only when one could. */
   async #filesTablesOf(data: Tables): Promise<string[]> {
     const candidates = [USUAL_NAME, OTHER_NAME].filter((name) => Object.hasOwn(data, name));
     if (candidates.length === 0) return [];

@@ -1,5 +1,5 @@
 /**
- * One answer of a language model, whole.
+ * Requests one complete answer of a language model, without streaming.
  * Source: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { z } from "zod";

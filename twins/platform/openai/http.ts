@@ -1,4 +1,4 @@
-/** What everything that asks an OpenAI-compatible server shares: the address, the key, deadlines, and errors without secrets. */
+/** A client of OpenAI-compatible servers: the address, the key, deadlines, and errors without secrets. */
 import { z } from "zod";
 import { linkSignals } from "../base/deadline.ts";
 
@@ -8,7 +8,7 @@ export const openAiEndpointConfig = {
   base_url: z.url({ protocol: /^https?$/ }),
   /** Name of the environment variable that holds the key; without it no key is sent (a local server). */
   api_key_env: z.string().optional(),
-  /** Longest silence of the server before the request is given up. */
+  /** Idle time of the server after which the request fails. */
   timeout_seconds: z.number().positive().max(120).default(15),
 };
 
@@ -21,15 +21,15 @@ export interface OpenAiEndpoint {
 export interface Endpoint {
   baseUrl: string;
   key: string | undefined;
-  /** Longest silence of the server. */
+  /** Idle timeout of the server. */
   timeoutMs: number;
-  /** Sent along; the key and the type of the body win. */
+  /** Further headers; the key and the body's content type take precedence. */
   headers?: Record<string, string>;
 }
 
 /** A server that could not be used. The message holds a status or a reason, never an address or a key. */
 export class ProviderError extends Error {
-  /** What the server answered, where it did. */
+  /** The status that the server answered, if it did. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number) {
@@ -41,7 +41,7 @@ export class ProviderError extends Error {
 
 /**
  * @param variable reads a variable of the machine.
- * @throws Error naming the variable that should hold the key and does not
+ * @throws Error naming the variable that should hold the key but is not set
  */
 export function openAiEndpoint(
   config: OpenAiEndpoint,
@@ -58,7 +58,7 @@ export function openAiEndpoint(
   };
 }
 
-/** Restarted with every sign of life; aborts when the server has been silent for too long. */
+/** An idle timeout: restarted by every chunk; aborts when the server sends nothing for too long. */
 export interface Watchdog {
   signal: AbortSignal;
   alive(): void;
@@ -83,7 +83,7 @@ export function createWatchdog(timeoutMs: number, signal: AbortSignal): Watchdog
   };
 }
 
-/** Posts and answers the response once it has begun with a 2xx status. @throws ProviderError */
+/** Posts a request. @returns the response as soon as a 2xx status arrives. @throws ProviderError */
 export async function post(
   endpoint: Endpoint,
   path: string,
@@ -108,7 +108,7 @@ export async function post(
   return response;
 }
 
-/** The whole body, at most `limitBytes`. @throws ProviderError when it is larger */
+/** Reads the whole body, at most `limitBytes`. @throws ProviderError when it is larger */
 export async function readBytes(response: Response, limitBytes: number, watchdog: Watchdog): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -121,7 +121,7 @@ export async function readBytes(response: Response, limitBytes: number, watchdog
   return Buffer.concat(chunks);
 }
 
-/** What went wrong, in words for a log. */
+/** Describes a failure for a log. */
 export function providerReason(error: unknown, watchdog: Watchdog): string {
   if (watchdog.expired) return "the server was silent for too long";
   if (error instanceof ProviderError) return error.message;

@@ -1,7 +1,7 @@
-/** What an environment file says of the program under test: the agent's variables, and how a caller reaches it. */
+/** The program under test, as an environment file describes it: the agent's variables, and how a caller reaches it. */
 import { z } from "zod";
 
-/** A way in for the simulated caller. */
+/** A channel through which the simulated caller reaches the agent. */
 const channel = z.strictObject({
   type: z.literal("voice_ws", "must be voice_ws"),
   /** Where the agent takes callers, such as `ws://127.0.0.1:8008/voice`. */
@@ -10,7 +10,7 @@ const channel = z.strictObject({
   protocol: z.enum(["binary", "json"]).default("binary"),
   /** A language tag, such as en or en-GB. */
   language: z.string().min(1).default("en"),
-  /** Whether the caller says nothing until the agent has spoken. */
+  /** Whether the caller waits until the agent has spoken. */
   wait_for_callee_first: z.boolean().default(false),
 });
 
@@ -22,7 +22,7 @@ const variableName = z
 
 export const agentSchema = z.strictObject({
   port: z.int("must be a port").min(1).max(65_535).optional(),
-  /** Numbers and truth values become text, as every variable is. */
+  /** Numbers and booleans become text, like every environment variable. */
   environment: z
     .record(variableName, z.union([z.string(), z.number(), z.boolean()]).transform(String))
     .default({}),
@@ -35,7 +35,7 @@ const PLACEHOLDER = "{SIMULATION_ID}";
 
 /**
  * The agent's variables for one simulation: `${SIMULATION_ID}` and `{SIMULATION_ID}` in a value become its id.
- * @param simulationId empty outside a simulation, in which the agent reports nothing.
+ * @param simulationId empty outside a simulation; the agent then reports nothing
  */
 export function agentEnvironment(agent: AgentSetup, simulationId: string): Record<string, string> {
   const fill = (value: string) =>

@@ -1,22 +1,22 @@
-/** What a sandbox takes of the machine: host names, which no two sandboxes can share, and ports. */
+/** Claims of sandboxes on the machine: host names, which no two sandboxes can share, and ports. */
 import { createHostNames } from "./host-names.ts";
 import { FIRST_SANDBOX, SandboxRefusal } from "./sandbox-refusal.ts";
 import type { CheckedService } from "./services.ts";
 
 export class Claims {
-  /** Whose requests those with a host name are. */
+  /** The twin of each claimed host name. */
   readonly hosts = createHostNames();
   readonly #owner: string;
   readonly #gatewayHost: string;
 
-  /** @param owner the one organisation that may claim anything. */
+  /** @param owner the only organisation that may claim anything */
   constructor(owner: string, baseUrl: string) {
     this.#owner = owner;
     this.#gatewayHost = new URL(baseUrl).hostname;
   }
 
   /**
-   * Claims what the services of a sandbox name; with a host name, an organisation could take what is sent to another.
+   * Claims the host names of a sandbox's services. Only the owner may: a host name attracts requests meant for others.
    * @throws SandboxRefusal, and then nothing is claimed
    */
   add(organisation: string, sandbox: string, services: readonly CheckedService[]): void {
@@ -36,7 +36,7 @@ export class Claims {
         `the host name ${taken.host} belongs to another twin or the gateway`,
       );
     }
-    // The vendors' own names belong to the sandbox that is always there, unless it gives one to another twin of its.
+    // The vendors' own names lead to the first sandbox. Its explicit aliases, added below, override them.
     if (sandbox === FIRST_SANDBOX) {
       for (const { cloudHosts = [], name } of services.map(({ definition }) => definition)) {
         for (const host of cloudHosts) this.hosts.add(host, { sandbox, twin: name });

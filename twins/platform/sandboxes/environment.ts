@@ -1,4 +1,4 @@
-/** The environment file: which services a sandbox has, and how each is set up. Mistakes are named by line. */
+/** The environment file: the services of a sandbox and their settings. Mistakes are reported by line. */
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { type KeyEntry, keyHash, organisationName } from "../http/api-keys.ts";
@@ -10,10 +10,10 @@ import { type CheckedService, mistakesOf, servicesSchema } from "./services.ts";
 const fileSchema = (known: readonly TwinEntry[]) =>
   z.strictObject({
     version: z.literal(1, "must be 1"),
-    /** Where the control plane of `dev` is; see `Layout`. */
+    /** Address layout of `dev`; see `Layout`. */
     layout: z.enum(["split", "legacy"]).default("split"),
     services: servicesSchema(known),
-    /** The organisations there are, each with the hashes of its keys; `dev` is the first one's. */
+    /** The organisations, each with the hashes of its keys; the first one owns `dev`. */
     keys: z
       .record(organisationName, z.union([keyHash.transform((hash) => [hash]), z.array(keyHash)]))
       .default({}),
@@ -33,15 +33,15 @@ export interface Environment {
   agent: AgentSetup;
 }
 
-/** An environment file that is wrong, with every mistake. */
+/** An invalid environment file, with all its mistakes. */
 export class EnvironmentError extends Error {
   override readonly name = "EnvironmentError";
 }
 
 /**
  * Reads the text of an environment file, and loads the twins that it names.
- * @param file its name, for messages.
- * @param known the twins there are.
+ * @param file its name, for messages
+ * @param known the available twins
  * @throws EnvironmentError with one line (`file:line: where: rule`) per mistake.
  */
 export async function readEnvironment(
@@ -77,7 +77,7 @@ function say(path: PropertyKey[], rule: string, place: string): string {
   return `${place}: ${where === "" ? "" : `${where}: `}${rule}`;
 }
 
-/** The line of a key, or of the nearest thing around it that the file has. */
+/** The line of a key, or of its nearest ancestor in the file. */
 function lineOf(path: PropertyKey[], document: Document, lines: LineCounter): number {
   for (let length = path.length; length > 0; length--) {
     const parent: unknown =

@@ -1,11 +1,11 @@
-/** The files and variables that a request to `/sandboxes` may name: what the operator declares, not all that the machine has. */
+/** The files and variables that a request to `/sandboxes` may name: only those that the operator has declared. */
 import { realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import type { Logger } from "pino";
 import type { Reach } from "./sandbox.ts";
 
 export interface GivenReachOptions {
-  /** Folder of the environment file, from which relative paths start. */
+  /** Folder of the environment file; relative paths start there. */
   base: string;
   /** Folders whose files a request may name, relative to `base`; none: a request names no file. */
   folders: readonly string[];
@@ -15,7 +15,7 @@ export interface GivenReachOptions {
   log: Logger;
 }
 
-/** What the services of a request reach; those of the environment file reach everything. */
+/** Creates the reach of a request's services; those of the environment file may name everything. */
 export function createGivenReach(options: GivenReachOptions): Reach {
   const { base, folders, variables, storeLimitBytes, log } = options;
   return {
@@ -30,10 +30,10 @@ export function createGivenReach(options: GivenReachOptions): Reach {
 }
 
 /**
- * Resolves the path of a file or folder that exists below one of the folders, dot files and dot folders left out. Both the
- * path as written and the real path behind its symbolic links have to be below one. A path that is refused and one where
- * nothing exists are told in the same words, so an answer says nothing about what lies elsewhere.
- * @returns the real path, so that a link which changes later changes nothing. @throws Error naming the path as it was written
+ * Resolves the path of an existing file or folder below one of the folders, except dot files and dot folders. Both the
+ * path as written and the real path behind its symbolic links must be below one. Refused and missing paths get the same
+ * error, so that an answer reveals nothing about other folders.
+ * @returns the real path, so that a later change of a link has no effect. @throws Error naming the path as written
  */
 export function pathsWithin(base: string, folders: readonly string[]): (file: string) => string {
   const declared = folders.map((folder) => path.resolve(base, folder));
@@ -50,7 +50,7 @@ export function pathsWithin(base: string, folders: readonly string[]): (file: st
   };
 }
 
-/** Whether a path lies below one of the folders with no dot name on the way. */
+/** Whether a path is below one of the folders, without a dot name in between. */
 function isVisibleBelow(folders: readonly string[], file: string): boolean {
   return folders.some((folder) => {
     const way = path.relative(folder, file);
@@ -58,7 +58,7 @@ function isVisibleBelow(folders: readonly string[], file: string): boolean {
   });
 }
 
-/** The path with its links followed; `undefined` where there is neither a file nor a folder: a pipe would never end. */
+/** Resolves symbolic links; `undefined` unless the target is a file or folder: reading a pipe could block forever. */
 function realPath(file: string): string | undefined {
   try {
     const real = realpathSync.native(file);
@@ -72,14 +72,14 @@ function realPath(file: string): string | undefined {
 
 const MAX_QUOTED = 200;
 
-/** A path on one line, as it was written. */
+/** Quotes a path on one line. */
 function quote(file: string): string {
   return JSON.stringify(file.length > MAX_QUOTED ? `${file.slice(0, MAX_QUOTED)}…` : file);
 }
 
 /**
- * Reads variables of the machine, and refuses those that are not among the names: a service's `config` says where a key
- * is sent, so whoever may name any variable has all of them. @throws Error naming the variable
+ * Reads environment variables, but only those listed: a service's `config` also says where a key is sent, so a free choice
+ * of variables would leak all of them. @throws Error naming the variable
  */
 function variablesAmong(names: readonly string[]): (name: string) => string | undefined {
   return (name) => {

@@ -1,7 +1,7 @@
-/** The host names that stand for twins: exact ones, and `*.example.com` for every name below example.com. */
+/** The host names that lead to twins: exact ones, and `*.example.com` for every name below example.com. */
 
 export interface HostTarget {
-  /** Its name in addresses. */
+  /** The sandbox's id. */
   sandbox: string;
   twin: string;
 }
@@ -12,21 +12,21 @@ export interface NamedTarget {
 }
 
 export interface HostNames {
-  /** Adds a name or a pattern, in lower case; a later one takes the place of an equal one. */
+  /** Adds a name or a pattern, in lower case, replacing an equal one. */
   add(pattern: string, target: HostTarget): void;
-  /** Whether this very name or pattern has been added. */
+  /** Whether exactly this name or pattern has been added. */
   has(pattern: string): boolean;
-  /** @param host in lower case, without port and without a dot at the end. An exact name wins over a pattern, a longer pattern over a shorter. */
+  /** Finds the target: an exact name wins over a pattern, a longer pattern over a shorter. @param host in lower case, without port and final dot */
   find(host: string): HostTarget | undefined;
   all(): NamedTarget[];
-  /** Takes away all that lead to a sandbox. */
+  /** Removes all names that lead to a sandbox. */
   release(sandbox: string): void;
 }
 
 const WILDCARD = "*";
 
 export function createHostNames(): HostNames {
-  /** A pattern is kept as `*.example.com`, which no host name can be. */
+  /** Patterns are stored as `*.example.com`, which is not a valid host name. */
   const targets = new Map<string, HostTarget>();
   return {
     add: (pattern, target) => void targets.set(pattern, target),

@@ -1,17 +1,17 @@
-/** How a sandbox is shown to those who own it. */
+/** The description of a sandbox for its owner. */
 import type { Sandbox } from "./sandbox.ts";
 import type { LivingSandbox } from "./sandboxes.ts";
 
 /** A twin's addresses, in the form in which `npm run twins -- --json` prints them. */
 export interface TwinAddresses {
   name: string;
-  /** What the code under test uses. */
+  /** Address for the code under test. */
   url: string;
   /** Base of `/sim/…`. */
   control_url: string;
-  /** `null`: the control plane takes no key, as in a world captured before it did. */
+  /** `null`: the control plane takes no key (legacy layout). */
   control_auth: "api_key" | null;
-  /** Address of its own port, for a service that has one: the vendor API is at its root. */
+  /** Address of the service's own port, if it has one; the vendor API is at its root. */
   port_url?: string;
   /** Environment variables a client of this twin needs. */
   environment: Record<string, string>;
@@ -20,11 +20,11 @@ export interface TwinAddresses {
 /** A sandbox as `/sandboxes` answers it. */
 export interface SandboxDescription {
   id: string;
-  /** Whose datasets its services have. */
+  /** The environment whose datasets its services use. */
   environment: string;
   layout: Sandbox["layout"];
   created_at: string;
-  /** When it ends by itself; `null`: never. */
+  /** When it expires; `null`: never. */
   expires_at: string | null;
   twins: TwinAddresses[];
 }

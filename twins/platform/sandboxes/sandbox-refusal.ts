@@ -1,7 +1,7 @@
-/** The sandbox that exists as long as the process runs. */
+/** The first sandbox, which exists as long as the process runs. */
 export const FIRST_SANDBOX = "dev";
 
-/** Why a sandbox was not made or not ended, as the routes answer it. */
+/** Why a sandbox was not created or not removed, as the routes answer it. */
 export class SandboxRefusal extends Error {
   readonly status: number;
   readonly code: string;

@@ -5,16 +5,16 @@ import { loadState, writeState } from "../world/state-source.ts";
 import { type StateSource, WorldUnavailable } from "../world/world.ts";
 import type { HostedTwin, Sandbox } from "./sandbox.ts";
 
-/** What became of a reset. */
+/** The outcome of a reset. */
 export type ResetOutcome =
   | { kind: "reset" }
-  /** Nothing has changed: the twins that had been reset have their state back, except those of `lost`. */
+  /** Rolled back: the twins have their previous state again, except those in `lost`. */
   | { kind: "failed"; failures: TwinFailure[]; lost: TwinFailure[] };
 
 interface TwinFailure {
   twin: string;
   reason: string;
-  /** Whether what holds its world did not answer, and may do so later. */
+  /** Whether the world's storage was unavailable, so that a retry may succeed. */
   unavailable: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Saved {
   stateVersion: number;
 }
 
-/** Resets all twins side by side. When one fails, all get back the state that was dumped before. */
+/** Resets all twins in parallel. When one fails, all are restored to the state dumped before. */
 export async function resetSandbox(sandbox: Sandbox): Promise<ResetOutcome> {
   const twins = [...sandbox.twins];
   const spools: Spool[] = [];
@@ -51,7 +51,7 @@ async function resetSaved(
     for (const [, twin] of twins) twin.faults.removeAll();
     return { kind: "reset" };
   }
-  // The one that failed as well, unless it could not even begin: how far it had come only it knows.
+  // Also restores the twin that failed, unless it could not even begin: it may have changed part of its state.
   const untouched = new Set(
     resetting.failures.flatMap(({ twin, unavailable }) => (unavailable ? [twin] : [])),
   );
@@ -62,7 +62,7 @@ async function resetSaved(
   return { kind: "failed", failures: resetting.failures, lost: restoring.failures };
 }
 
-/** Does the same for each at the same time, and waits for all of them whatever happens. */
+/** Runs the work for all twins in parallel, and waits for all of them even if one fails. */
 async function eachTwin<Item, Result>(
   items: readonly [string, Item][],
   work: (item: [string, Item]) => Promise<Result>,

@@ -16,7 +16,7 @@ import { createSandboxView, type SandboxView } from "../twin/sandbox-view.ts";
 import type { AnyTwinDefinition, RunningTwin, TwinContext } from "../twin/twin.ts";
 import { createVendorRouter } from "./vendor-router.ts";
 
-/** A definition made ready for use; shared by every sandbox. */
+/** A compiled definition; shared by every sandbox. */
 export interface TwinType {
   definition: AnyTwinDefinition;
   operations: Router<Operation<RunningTwin>>;
@@ -40,7 +40,7 @@ export function compileTwin(definition: AnyTwinDefinition): TwinType {
 
 const types = new WeakMap<AnyTwinDefinition, TwinType>();
 
-/** The definition compiled, once for all sandboxes. @throws Error as `compileTwin` does */
+/** Compiles a definition, once for all sandboxes. @throws Error as `compileTwin` does */
 export function typeOf(definition: AnyTwinDefinition): TwinType {
   let type = types.get(definition);
   if (!type) {
@@ -50,7 +50,7 @@ export function typeOf(definition: AnyTwinDefinition): TwinType {
   return type;
 }
 
-/** A running twin, with what the platform keeps about it. */
+/** A running twin, with the platform's own state for it. */
 export interface HostedTwin {
   type: TwinType;
   running: RunningTwin;
@@ -61,36 +61,36 @@ export interface HostedTwin {
   journal: Journal;
   faults: Faults;
   log: Logger;
-  /** What the code under test uses; a connection string for a database twin. */
+  /** Address for the code under test; a connection string for a database twin. */
   url: string;
   controlUrl: string;
   startedAtMs: number;
-  /** Puts the world to a profile; to the one its service names, or to its start, when none is given; none has files. */
+  /** Resets the world to a profile, by default the service's own or else the initial state, and removes all files. */
   reset(profile?: string): Promise<void>;
-  /** Waits for the reset that runs, so that nothing is made anew after the end. */
+  /** Stops the twin after a running reset, so that the reset creates nothing after the end. */
   stop(): Promise<void>;
-  /** What is open to the sandbox. */
+  /** The sandbox's open connections. */
   connections: Connections;
 }
 
 /**
- * Where the control plane is: at `/c/…` with a key, or, as worlds captured before that was so expect it, without a key at
- * the vendor's own address.
+ * Where the control plane is: at `/c/…` with a key (`split`), or at the vendor's own address without a key (`legacy`, for
+ * worlds captured before `split` existed).
  */
 export type Layout = "split" | "legacy";
 
 export interface Sandbox {
-  /** What stands in its addresses (`/s/<id>/<twin>`); no two sandboxes have the same. */
+  /** Unique id, part of its addresses (`/s/<id>/<twin>`). */
   id: string;
-  /** Whose keys open its control plane. */
+  /** The organisation whose keys open its control plane. */
   organisation: string;
-  /** Whose datasets its services have. */
+  /** The environment whose datasets its services use. */
   environment: string;
   layout: Layout;
   clock: SandboxClock;
   twins: Map<string, HostedTwin>;
   connections: Connections;
-  /** Largest snapshot of a twin, in bytes. */
+  /** Size limit of a twin's snapshot. */
   snapshotBytes: number;
 }
 
@@ -99,7 +99,7 @@ export interface TwinOfSandbox {
   twin: HostedTwin;
 }
 
-/** Unless SNAPSHOT_LIMIT_MB says otherwise. */
+/** Default of SNAPSHOT_LIMIT_MB, in bytes. */
 export const DEFAULT_SNAPSHOT_BYTES = 4096 * 1024 ** 2;
 
 interface SandboxService {
@@ -109,16 +109,16 @@ interface SandboxService {
   profile?: string;
 }
 
-/** What of the machine the services of a sandbox have: files and variables that they may name, and room on its disk. */
+/** A sandbox's access to the machine: the files and variables its services may name, and its disk space. */
 export type Reach = Pick<TwinContext, "resolvePath" | "fileError" | "variable" | "storeLimitBytes">;
 
 export interface SandboxOptions
   extends Pick<Sandbox, "id" | "organisation" | "environment" | "layout" | "clock" | "snapshotBytes"> {
   baseUrl: string;
-  /** The dataset of a service, as it is when it is asked for. */
+  /** The current dataset of a service. */
   dataset(service: string): ReturnType<NonNullable<TwinContext["dataset"]>>;
   services: readonly SandboxService[];
-  /** What no journal shows. */
+  /** Masked in every journal. */
   platformKeys: PlatformKeys;
   log: Logger;
   reach: Reach;
@@ -128,7 +128,7 @@ export interface SandboxOptions
 /** How long a twin may take to stop when its sandbox ends. */
 export const TWIN_STOP_MS = 30_000;
 
-/** Starts all twins side by side. When one fails the others are stopped. @throws Error naming the twin and the reason. */
+/** Starts all twins in parallel. When one fails, stops the others. @throws Error naming the twin and the reason. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { id, organisation, environment, layout, clock, snapshotBytes } = options;
   const twins = new Map<string, HostedTwin>();
@@ -228,8 +228,8 @@ async function resetOrStop(running: RunningTwin, profile: string): Promise<void>
 }
 
 /**
- * Stops every twin, then ends what is still open to it. A twin that fails to stop is logged and does not keep the others.
- * @param limitMs how long a twin may take; after that it is left
+ * Stops every twin, then closes the remaining connections. A twin that fails to stop is logged and does not block the others.
+ * @param limitMs time limit per twin; a later one is abandoned
  */
 export async function stopSandbox(sandbox: Sandbox, limitMs: number): Promise<void> {
   sandbox.connections.refuse();
@@ -244,7 +244,7 @@ export async function stopSandbox(sandbox: Sandbox, limitMs: number): Promise<vo
   await sandbox.connections.end();
 }
 
-/** One piece of work after the other, whether the one before succeeds or fails. */
+/** Creates a queue that runs work sequentially, whether the previous work succeeds or fails. */
 function createTurns(): (work: () => Promise<void>) => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return (work) => {

@@ -1,4 +1,4 @@
-/** All sandboxes of a process: made, found, reset and ended by the organisation they belong to. */
+/** All sandboxes of a process: created, found, reset and removed by the organisation that owns them. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import { SandboxClock, wallTime } from "../base/clock.ts";
@@ -34,62 +34,62 @@ export interface OpenPort {
 }
 
 export interface SandboxesOptions {
-  /** The organisation `dev` belongs to. The ids of its sandboxes are as they were asked for. */
+  /** The organisation that owns `dev`. The ids of its sandboxes have no prefix. */
   owner: string;
   baseUrl: string;
-  /** Most sandboxes of one organisation at a time. */
+  /** Sandboxes of one organisation at a time. */
   maxPerOrganisation: number;
-  /** Largest snapshot of a twin. */
+  /** Size limit of a twin's snapshot. */
   snapshotBytes: number;
   environments: Environments;
   /** Opens a port of a twin's own. */
   openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
-  /** What no journal shows. */
+  /** Masked in every journal. */
   platformKeys: PlatformKeys;
   log: Logger;
 }
 
-/** A sandbox that somebody wants. */
+/** The specification of a new sandbox. */
 export interface SandboxPlan {
-  /** What its id is made of; made when absent. */
+  /** Requested name; random when absent. */
   id?: string | undefined;
   services: readonly CheckedService[];
-  /** Whose datasets its services have. */
+  /** The environment whose datasets its services use. */
   environment: string;
-  /** Datasets of its own, by service: the environment's do not count for these. They end with it. */
+  /** Its own datasets, by service; they override the environment's and are released with the sandbox. */
   ownDatasets?: ReadonlyMap<string, Dataset> | undefined;
-  /** Which files and variables of the machine its services may name. */
+  /** The files and variables of the machine that its services may name. */
   reach: Reach;
   layout: Layout;
-  /** Called when a twin of it works. */
+  /** Called when one of its twins has started. */
   onTwinStarted?: ((name: string) => void) | undefined;
-  /** How long it lives; for ever when absent. */
+  /** Lifetime; unlimited when absent. */
   ttlMs?: number | undefined;
 }
 
-/** A running sandbox, with what is known of its life. */
+/** A running sandbox with its lifetime, ports and datasets. */
 export interface LivingSandbox {
   sandbox: Sandbox;
   createdAtMs: number;
   expiresAtMs: number | undefined;
-  /** Ports of its twins' own, by service. */
+  /** Its twins' own ports, by service. */
   ports: ReadonlyMap<string, OpenPort>;
-  /** Datasets of its own, by service. */
+  /** Its own datasets, by service. */
   ownDatasets: ReadonlyMap<string, Dataset>;
 }
 
-/** A name that is taken, from before the sandbox starts until it has ended. */
+/** A reserved id, from before the sandbox starts until it has ended. */
 type Slot =
   | { state: "starting"; started: Promise<unknown> }
   | { state: "running"; living: LivingSandbox; expiry: NodeJS.Timeout | undefined; turn: Promise<unknown> }
   | { state: "ending"; ended: Promise<void> };
 
-/** How long sockets, ports and datasets may take when their sandbox's twins have stopped. */
+/** Time to close sockets, ports and datasets after the twins have stopped. */
 const CLOSE_MARGIN_MS = 1500;
 
 export class Sandboxes {
   readonly #options: SandboxesOptions;
-  /** By organisation, then by id: nothing of another organisation is even looked at. */
+  /** By organisation, then by id, so that lookups never touch another organisation's sandboxes. */
   readonly #slots = new Map<string, Map<string, Slot>>();
   readonly #running = new Map<string, Sandbox>();
   readonly #claims: Claims;
@@ -115,7 +115,7 @@ export class Sandboxes {
     return this.#claims.hosts.all();
   }
 
-  /** An organisation's sandbox by its id, or by what it was asked for as. */
+  /** An organisation's sandbox by its id, or by its requested name. */
   get(organisation: string, given: string): LivingSandbox | undefined {
     const slot = this.#slots.get(organisation)?.get(this.#idOf(organisation, given));
     return slot?.state === "running" ? slot.living : undefined;
@@ -127,7 +127,7 @@ export class Sandboxes {
     return slots.flatMap((slot) => (slot.state === "running" ? [slot.living] : []));
   }
 
-  /** Starts a sandbox; it answers when this resolves. @throws SandboxRefusal, or Error naming the twin that did not start. */
+  /** Starts a sandbox; it is reachable when this resolves. @throws SandboxRefusal, or Error naming the twin that did not start. */
   async create(organisation: string, plan: SandboxPlan): Promise<LivingSandbox> {
     const given = plan.id ?? `sb-${randomBytes(6).toString("hex")}`;
     const id = this.#idOf(organisation, given);
@@ -158,7 +158,7 @@ export class Sandboxes {
     }
   }
 
-  /** Resets all its twins, or none; one reset at a time. `undefined`: there is no such sandbox. */
+  /** Resets all twins of a sandbox, or none; one reset at a time. `undefined`: there is no such sandbox. */
   async reset(
     organisation: string,
     given: string,
@@ -175,11 +175,11 @@ export class Sandboxes {
     return turn;
   }
 
-  /** Puts the twins of a service to the dataset that its environment has now, in every sandbox that has none of its own. */
+  /** Resets the twins of a service to the environment's current dataset, in every sandbox without a dataset of its own. */
   async resetToDataset({ organisation, environment, service }: DatasetPlace): Promise<ResetSandbox[]> {
     const slots = this.#slotsOf(organisation);
     const resets = [...slots].map(async ([id, first]): Promise<ResetSandbox[]> => {
-      // A sandbox that is starting may have asked for the dataset before it changed.
+      // A starting sandbox may have loaded the dataset before it changed.
       if (first.state === "starting") await first.started;
       const slot = slots.get(id);
       if (slot?.state !== "running" || slot.living.ownDatasets.has(service)) return [];
@@ -193,14 +193,14 @@ export class Sandboxes {
         return [{ id }];
       } catch (error) {
         const problem = error instanceof Error ? error.message : String(error);
-        twin.log.error({ err: error }, "the twin was not put to its dataset");
+        twin.log.error({ err: error }, "could not load the dataset into the twin");
         return [{ id, problem }];
       }
     });
     return (await Promise.all(resets)).flat();
   }
 
-  /** Ends a sandbox with all that belongs to it, and waits for that. `false`: there is none. @throws SandboxRefusal */
+  /** Ends a sandbox and waits until everything of it is closed. `false`: there is none. @throws SandboxRefusal */
   async remove(organisation: string, given: string): Promise<boolean> {
     const id = this.#idOf(organisation, given);
     if (id === FIRST_SANDBOX) {
@@ -218,12 +218,12 @@ export class Sandboxes {
   }
 
   /**
-   * Ends all of them, those that are starting included, and takes no more.
-   * @param limitMs how long all of it may take; what is not over by then is left
+   * Ends all sandboxes, including starting ones, and refuses new ones.
+   * @param limitMs total time limit; later work is abandoned
    */
   async stop(limitMs: number): Promise<void> {
     this.#stopping = true;
-    // What a twin leaves open is closed after it, within the same time.
+    // Reserves part of the time to close what the twins leave open.
     const twinMs = limitMs - CLOSE_MARGIN_MS;
     const all = [...this.#slots.values()].flatMap((slots) =>
       [...slots].map(([id, slot]) => ({ slots, id, slot })),
@@ -289,7 +289,7 @@ export class Sandboxes {
     return living;
   }
 
-  /** Nothing reaches it from here on; its id is free when all of it has ended. */
+  /** Makes a sandbox unreachable and ends it; its id is free once everything is closed. */
   #end(
     slots: Map<string, Slot>,
     id: string,
@@ -299,7 +299,7 @@ export class Sandboxes {
     clearTimeout(slot.expiry);
     this.#running.delete(id);
     this.#claims.release(id);
-    // A reset that hangs must not keep the sandbox for ever.
+    // A hanging reset must not block the end forever.
     const ended = endWithin(limitMs, slot.turn)
       .catch(() => undefined)
       .then(() => stopAll(slot.living, limitMs))
@@ -312,14 +312,14 @@ export class Sandboxes {
     return getOrAdd(this.#slots, organisation, () => new Map());
   }
 
-  /** The id of what an organisation calls so: two may ask for the same without learning of one another. */
+  /** The id for a requested name. The prefix lets two organisations use the same name without noticing each other. */
   #idOf(organisation: string, given: string): string {
     const prefix = `${organisation}${NAME_SEPARATOR}`;
     return organisation === this.#options.owner || given.startsWith(prefix) ? given : prefix + given;
   }
 }
 
-/** A sandbox with its twins' ports, before anybody can reach it by name. */
+/** A started sandbox that is not reachable by name yet. */
 type Started = Pick<LivingSandbox, "sandbox" | "ports" | "ownDatasets">;
 
 async function stopAll({ sandbox, ports, ownDatasets }: Started, limitMs: number): Promise<void> {

@@ -27,30 +27,30 @@ import type { Tier } from "../journal/journal.ts";
 import { WorldUnavailable } from "../world/world.ts";
 import type { HostedTwin } from "./sandbox.ts";
 
-/** Operations, and what they work on. */
+/** Operations with their target. */
 export interface Service<Target> {
   tier: Tier;
   operations: Router<Operation<Target>>;
   target: Target;
-  /** Whose journal and log it is. */
+  /** Whose journal and log to use. */
   twin: Pick<HostedTwin, "journal" | "log">;
-  /** What it is to do wrong; absent for what is never to fail. */
+  /** Armed faults; absent for services that never fail on purpose. */
   faults?: Faults;
-  /** Largest body of an operation that sets no limit of its own. */
+  /** Body limit of operations that set none. */
   defaultBodyBytes: number;
-  /** Largest body that is kept on disk while it is read; of services that have such operations. */
+  /** Limit of bodies that spill to disk; for services with such operations. */
   spoolBytes?: number;
-  /** The wording of what is refused. */
+  /** Words a refusal. */
   refusal(refusal: PlatformRefusal, request: RefusedRequest): VendorResponse;
 }
 
-/** A path below the service's address, and the text after its question mark. */
+/** A path below the service's address, and the raw query after its question mark. */
 export interface Local {
   path: string;
   query: string;
 }
 
-/** The address asked, as its client wrote it: what stands before the local path. */
+/** The requested address before the local path, as the client wrote it. */
 export function originOf(req: IncomingMessage, { path }: Local): string {
   const target = (req.url ?? "/").split("?", 1)[0] ?? "/";
   const scheme = "encrypted" in req.socket && req.socket.encrypted === true ? "https" : "http";
@@ -106,7 +106,7 @@ export async function serveOperation<Target>(
       return refuse({ kind: "malformed-request", message: reading.message, operation: match.route.id });
     case "no-room": {
       const complete = record(nothing);
-      // Only operations of the control plane let their bodies wait on disk, so the answer has its shape.
+      // Only control plane operations spool to disk, so the answer has their error shape.
       complete(await refuseEarly(req, res, unavailableResponse(reading.reason)));
       return;
     }
@@ -157,10 +157,10 @@ export async function serveOperation<Target>(
 }
 
 const nothing = Buffer.alloc(0);
-/** How much of a body on disk the journal is given. */
+/** How much of a body on disk the journal receives. */
 const SPOOL_BEGINNING_BYTES = 64 * 1024;
 
-/** `no-room`: the disk, or others who use it, leave none. */
+/** `no-room`: the disk is full, or too many bodies are spooled already. */
 async function spoolBodyOrRefuse(
   req: IncomingMessage,
   limitBytes: number,
@@ -175,7 +175,7 @@ async function spoolBodyOrRefuse(
 
 const unanswered = { status: null, headers: {}, body: nothing };
 
-/** Runs the operation; what it throws is logged, and answered without the reason. */
+/** Runs the operation; logs a thrown error and answers without its reason. */
 async function handle<Target>(
   operation: Operation<Target>,
   request: VendorRequest,
@@ -193,7 +193,7 @@ async function handle<Target>(
   }
 }
 
-/** Why nothing is served, as it is to be worded. */
+/** The refusal for a failed route match. */
 function refusalOf(
   match: Exclude<RouteMatch<unknown>, { kind: "found" }>,
   method: string,

@@ -6,7 +6,7 @@ import { placedIssues } from "../http/errors.ts";
 import type { AnyTwinDefinition } from "../twin/twin.ts";
 import { loadTwin, type TwinEntry } from "../twin/twin-entry.ts";
 
-/** The engine's service name. It is in every sandbox, listed or not, and answers at the root. */
+/** The engine's service name. Every sandbox has it, listed or not, and it answers at the root. */
 export const ENGINE = "engine";
 
 const dnsAlias = z
@@ -19,15 +19,15 @@ const dnsAlias = z
 
 const serviceSchema = z.strictObject({
   name: z.string(),
-  /** Handed to the twin as it stands, which checks it. */
+  /** Passed unchanged to the twin, which checks it. */
   config: z.unknown().optional(),
-  /** Profile the twin is put to at start, and by a reset that names none. */
+  /** Profile loaded at start, and by a reset that names none. */
   profile: z.string().min(1).optional(),
-  /** Dataset the service works on, for one that takes any. */
+  /** File of the dataset, for a service that takes one. */
   dataset: z.string().min(1).optional(),
-  /** A port of its own, at whose root the vendor API answers; 0 takes a free one. */
+  /** The service's own port, with the vendor API at its root; 0 takes a free one. */
   port: z.int("must be a port").min(0).max(65_535).optional(),
-  /** Host names whose requests are this twin's. */
+  /** Host names that lead to this twin. */
   dns_aliases: z.array(dnsAlias).default([]),
 });
 
@@ -38,22 +38,22 @@ export interface CheckedService {
   definition: AnyTwinDefinition;
   config: unknown;
   profile?: string;
-  /** File of the dataset it works on, as it was named. */
+  /** File of its dataset, as written. */
   dataset?: string;
   port?: number;
   /** In lower case. */
   dnsAliases: string[];
 }
 
-/** One thing that is wrong, and where. */
+/** A problem and its place. */
 export interface Mistake {
   path: PropertyKey[];
   rule: string;
 }
 
 /**
- * A list of services as it is written; every mistake is an issue, those of shape beside those that a twin finds. It is to be
- * parsed asynchronously: the twins that are named are loaded.
+ * The schema of a list of services. Reports the mistakes of shape together with those that twins find in their configs.
+ * Parse it asynchronously, since it loads the named twins.
  */
 export function servicesSchema(known: readonly TwinEntry[]): z.ZodType<CheckedService[]> {
   return z.unknown().transform(async (given, context) => {
@@ -67,7 +67,7 @@ export function servicesSchema(known: readonly TwinEntry[]): z.ZodType<CheckedSe
   });
 }
 
-/** The services of a list that has mistakes, each without its own; `undefined` where nothing can be read. */
+/** The services of an invalid list without their invalid members; `undefined` for a service that cannot be read. */
 function readableOf(given: unknown): (GivenService | undefined)[] {
   if (!Array.isArray(given)) return [];
   return given.map((service: unknown) => {
@@ -128,7 +128,7 @@ async function checkServices(
   return { services, mistakes };
 }
 
-/** The services with the engine among them, if it is known at all. */
+/** Adds the engine to the services, if it is available. */
 export async function withEngine(
   services: readonly CheckedService[],
   known: readonly TwinEntry[],
@@ -147,7 +147,7 @@ function speaksHttp(definition: AnyTwinDefinition): boolean {
   return definition.operations.length > 0 || (definition.sockets ?? []).length > 0;
 }
 
-/** A name under which the gateway itself is reached: who had it would be sent everything, keys included. */
+/** Whether a name is the gateway's own: a twin that claimed it would receive all requests, including keys. */
 function isOwnHost(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || isIP(name) !== 0;
 }

@@ -14,22 +14,22 @@ import type { HostedTwin } from "./sandbox.ts";
 import { type Local, originOf } from "./serve.ts";
 
 const DEFAULT_PAYLOAD_BYTES = 1024 * 1024;
-/** A message may come in at most this many fragments, and this many pieces may wait to be put together. */
+/** Limits of a message's fragments, and of chunks waiting to be assembled. */
 const MAX_FRAGMENTS = 1024;
 const MAX_BUFFERED_CHUNKS = 16_384;
 
-/** How long a client that is refused may take to leave, and how much it may still send until then. */
+/** How long a refused client may stay connected, and how much it may still send. */
 const LINGER_MS = 2000;
 const LINGER_BYTES = 1024 * 1024;
 
 export interface Upgrader {
-  /** What takes an upgrade at this address; `undefined`: the twin has no socket there. */
+  /** Finds the handler of an upgrade at this address; `undefined`: the twin has no socket there. */
   find(req: IncomingMessage, twin: HostedTwin, target: Local): TakeUpgrade | undefined;
 }
 
 type Socket = SocketOperation<RunningTwin>;
 
-/** An upgrade that a client offers, and the operation that it is for. */
+/** An upgrade request with its operation. */
 interface Offer {
   req: IncomingMessage;
   socket: Duplex;
@@ -41,10 +41,10 @@ interface Offer {
 }
 
 export function createUpgrader(): Upgrader {
-  /** One per payload limit, since that is an option of the server. */
+  /** One server per payload limit, which is an option of the server. */
   const servers = new Map<number, WebSocketServer>();
   const subprotocols = new WeakMap<IncomingMessage, string>();
-  /** What answers an upgrade whose handshake is not as RFC 6455 has it. */
+  /** Answers upgrades whose handshake violates RFC 6455. */
   const badHandshakes = new WeakMap<IncomingMessage, (message: string) => void>();
 
   function serverFor(operation: Socket): WebSocketServer {
@@ -160,7 +160,7 @@ async function askTwin(twin: HostedTwin, operation: Socket, request: ArrivedRequ
   }
 }
 
-/** Answers an upgrade with plain HTTP and ends the connection, whatever the client still sends and whether it leaves or not. */
+/** Answers an upgrade with plain HTTP and ends the connection within a limit, even if the client keeps sending or stays. */
 function refuseUpgrade(socket: Duplex, response: VendorResponse) {
   const headers: Record<string, string> = { ...response.headers };
   const body = encodeBody(response.body, headers);
@@ -169,7 +169,8 @@ function refuseUpgrade(socket: Duplex, response: VendorResponse) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ""}\r\n`;
   socket.end(Buffer.concat([Buffer.from(`${status}${lines.join("")}\r\n`), body]));
-  // A connection closed with bytes unread takes back what it has sent; one that is not read never notices its client's end.
+  // Read and discard: closing with unread bytes sends a TCP reset, which can discard the answer, and an unread connection
+  // never notices its client's end.
   if (!socket.destroyed) {
     const cut = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once("close", () => clearTimeout(cut));

@@ -1,4 +1,4 @@
-/** The router of a vendor API: what the twin declares, except at addresses that no vendor API answers. */
+/** The router of a vendor API: the twin's operations, except at reserved addresses. */
 import { createRouter, type Routable, type Router } from "../http/router.ts";
 
 /** @throws Error when two routes have the same method and path. */
@@ -9,10 +9,10 @@ export function createVendorRouter<Route extends Routable>(routes: readonly Rout
   };
 }
 
-/** Pages of a server's own documentation. A browser gets them; what else is done at such a path is the vendor's, as to an index of that name. */
+/** Documentation pages of common server frameworks, reserved for GET; other methods are the vendor's, for an index of that name for instance. */
 const DOCUMENTATION = ["/openapi.json", "/docs", "/redoc"];
 
-/** What is below `/sim/`, the control plane's, and the pages of documentation. */
+/** Whether an address is the control plane's, below `/sim/`, or a documentation page. */
 function isReserved(method: string, path: string): boolean {
   if (isControlPath(path)) return true;
   return method === "GET" && DOCUMENTATION.includes(path.endsWith("/") ? path.slice(0, -1) : path);
