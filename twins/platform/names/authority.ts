@@ -1,6 +1,6 @@
 /**
- * The local certificate authority: a root made at first start and kept in `.offhook/`, which signs one certificate per
- * host name. Only programs that are told to trust the root do so; it is never put into a machine's trust store.
+ * The local certificate authority: a root created at the first start and kept in `.offhook/`, which signs one certificate
+ * per host name. It is never added to the machine's trust store; programs trust it only when configured to.
  */
 import "reflect-metadata";
 import type { webcrypto } from "node:crypto";
@@ -12,11 +12,11 @@ import { wallTime } from "../base/clock.ts";
 import { replaceFile } from "./replace-file.ts";
 
 export interface Authority {
-  /** The file with the root's certificate, for `NODE_EXTRA_CA_CERTS` and the like. */
+  /** File of the root's certificate, for `NODE_EXTRA_CA_CERTS` and the like. */
   certificateFile: string;
   /** The root's certificate, PEM. */
   certificate: string;
-  /** A certificate for host names and addresses, with its key; both PEM. */
+  /** Issues a certificate for host names and addresses, with its key; both PEM. */
   issue(...hosts: string[]): Promise<IssuedCertificate>;
 }
 
@@ -34,16 +34,16 @@ const KEY_AND_ROOT = "authority.pem";
 const ROOT = "ca.pem";
 const DAY_MS = 86_400_000;
 const ROOT_DAYS = 3650;
-/** A root with less than this left is replaced at start. */
+/** A root with less validity left is replaced at start. */
 const ROOT_SPARE_DAYS = 90;
 const LEAF_DAYS = 30;
-/** Clocks differ: a certificate is valid from a little before it was made. */
+/** Certificates are backdated, because clocks differ. */
 const BACKDATED_DAYS = 1;
 const curve = { name: "ECDSA", namedCurve: "P-256" } as const;
 const signing = { name: "ECDSA", hash: "SHA-256" } as const;
 
 /**
- * Opens the authority kept in a folder, or makes one there. Both files can be read by their owner alone.
+ * Opens the authority in a folder, or creates one. Both files are readable only by their owner.
  * @throws Error naming the file that cannot be read as a key and a certificate.
  */
 export async function openAuthority(folder: string): Promise<Authority> {
@@ -52,7 +52,7 @@ export async function openAuthority(folder: string): Promise<Authority> {
   const certificateFile = path.resolve(folder, ROOT);
   const certificate = `${root.certificate.toString("pem")}\n`;
   await replaceFile(certificateFile, certificate);
-  // One key for all names: making keys is slow, and whoever has this process has them all anyway.
+  // One key for all names: generating keys is slow, and access to this process reveals all of them anyway.
   const leafKeys = await crypto.subtle.generateKey(curve, true, ["sign", "verify"]);
   const key = await privatePem(leafKeys.privateKey);
   return {
@@ -65,7 +65,7 @@ export async function openAuthority(folder: string): Promise<Authority> {
   };
 }
 
-/** A certificate for the names that this machine has for itself. @param host that it listens on @param folder of the authority */
+/** Issues a certificate for the machine's own names. @param host that the twins listen on @param folder of the authority */
 export async function issueLocal(host: string, folder: string): Promise<IssuedCertificate> {
   const names = new Set(["localhost", "127.0.0.1", "::1", host].filter((name) => !isEveryAddress(name)));
   return (await openAuthority(folder)).issue(...names);
@@ -80,7 +80,7 @@ async function readOrMakeRoot(file: string): Promise<Root> {
   const draft = `${file}.${process.pid}.${crypto.randomUUID()}`;
   await writeFile(draft, await makeRoot(), { mode: 0o600, flag: "wx" });
   try {
-    // Linking fails when another process was faster; its root then is everybody's.
+    // Linking fails when another process was faster; its root is then used by all.
     await link(draft, file);
   } catch (error) {
     if (!isErrno(error, "EEXIST")) throw error;
@@ -113,7 +113,7 @@ async function readRoot(file: string): Promise<Root | undefined> {
   }
 }
 
-/** Key and certificate in one text, so that they cannot come apart. */
+/** Writes key and certificate into one file, so that they always match. */
 async function makeRoot(): Promise<string> {
   const keys = await crypto.subtle.generateKey(curve, true, ["sign", "verify"]);
   const now = wallTime();
@@ -139,7 +139,7 @@ async function issueLeaf(
 ): Promise<x509.X509Certificate> {
   const now = wallTime();
   return x509.X509CertificateGenerator.create({
-    // The name itself stands in the alternative names: a common name holds 64 characters at most.
+    // The name is in the alternative names only: a common name is limited to 64 characters.
     subject: "O=offhook",
     issuer: root.certificate.subjectName,
     publicKey,

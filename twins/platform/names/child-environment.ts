@@ -1,4 +1,4 @@
-/** The environment of a program that is to meet the twins instead of the vendors. */
+/** Environment variables that lead a program to the twins instead of the vendors. */
 import { fileURLToPath } from "node:url";
 import { createHostNames } from "../sandboxes/host-names.ts";
 import type { TwinAddresses } from "../server/start.ts";
@@ -6,7 +6,7 @@ import type { Names } from "./names.ts";
 import { covers, readNoProxy, suffixOf } from "./outside.ts";
 import { trustVariables } from "./trust.ts";
 
-/** What is needed of running twins, whether they run in this process or in another. */
+/** Addresses of running twins, in this process or another. */
 export interface Reachable {
   sandboxes: { id: string; twins: Pick<TwinAddresses, "name" | "environment">[] }[];
   names: Names;
@@ -15,9 +15,9 @@ export interface Reachable {
 const preload = fileURLToPath(new URL("./preload.cjs", import.meta.url));
 
 /**
- * What a program finds in its environment: its own, with the variables of every twin of the first sandbox, the proxy that
- * leads the vendors' names to the twins, the preload for Node and the authority's certificate. The twins' variables win,
- * so that no key of a real vendor gets used.
+ * The environment of a program: its own, plus the variables of every twin of the first sandbox, the proxy that leads the
+ * vendors' names to the twins, the preload for Node and the authority's certificate. The twins' variables override others,
+ * so that no key of a real vendor is used.
  * @param proxyUrl with user and password
  */
 export async function childEnvironment(
@@ -36,12 +36,12 @@ export async function childEnvironment(
   };
 }
 
-/** `NODE_OPTIONS` is split at spaces, except within quotes. */
+/** Quotes a file for `NODE_OPTIONS`, which is split at unquoted spaces. */
 function quote(file: string): string {
   return `"${file.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** Both cases: curl reads `http_proxy` in lower case alone, others prefer the upper one. */
+/** Sets both cases: curl reads `http_proxy` only in lower case, others prefer upper case. */
 function proxyVariables(own: NodeJS.ProcessEnv, names: Names, url: string): Record<string, string> {
   const exceptions = ["localhost", "127.0.0.1", "::1", names.address, ...exceptionsBesideTwins(own, names)];
   const noProxy = [...new Set(exceptions)].join(",");
@@ -55,7 +55,7 @@ function proxyVariables(own: NodeJS.ProcessEnv, names: Names, url: string): Reco
   };
 }
 
-/** The entries of `NO_PROXY` that keep no twin's name from the proxy; the proxy itself follows the others. */
+/** The entries of `NO_PROXY` that cover no twin's name. */
 function exceptionsBesideTwins(own: NodeJS.ProcessEnv, { hosts }: Names): string[] {
   const known = createHostNames();
   for (const { name, sandbox, twin } of hosts) known.add(name, { sandbox, twin });

@@ -1,22 +1,22 @@
-/** What to do with one DNS query: answer it for a name in the list, pass it on, or say why not. */
+/** Decides about a DNS query: answer it for a listed name, forward it, or refuse it. */
 import { isIPv4, isIPv6 } from "node:net";
 import { type Answer, decode, encode, type OptAnswer, type Packet } from "dns-packet";
 
 export type DnsDecision =
   | { kind: "answer"; message: Buffer }
-  /** A name outside the list. `refusal` is the answer when nobody else is asked, `failure` when nobody answers. */
+  /** An unlisted name. `refusal` is the answer without an upstream resolver, `failure` when that does not answer. */
   | { kind: "outside"; refusal: Buffer; failure: Buffer }
-  /** No query at all: an answer to it could only do harm. */
+  /** Not a query: answering a response could cause a loop. */
   | { kind: "ignore" };
 
 export interface DnsList {
-  /** @param host in lower case, without a dot at the end */
+  /** @param host in lower case, without final dot */
   knows(host: string): boolean;
   /** The IP address of every name in the list. */
   address: string;
 }
 
-/** Largest query that is read; real ones have some dozen bytes. */
+/** Size limit of a query; real ones have a few dozen bytes. */
 export const MAX_QUERY_BYTES = 4096;
 
 const HEADER_BYTES = 12;
@@ -38,10 +38,10 @@ const MAX_LABEL_BYTES = 63;
 const MAX_NAME_BYTES = 255;
 const TYPE_AND_CLASS_BYTES = 4;
 const TTL_SECONDS = 5;
-/** What we say we can take over UDP; fits any path without fragments. */
+/** Our announced UDP payload size, which avoids fragmentation on any path. */
 const UDP_PAYLOAD_BYTES = 1232;
 
-/** Reads a query, whatever it holds. Never throws. */
+/** Decides about any bytes. Never throws. */
 export function decideDns(query: Buffer, list: DnsList): DnsDecision {
   if (query.length < HEADER_BYTES) return { kind: "ignore" };
   const flags = query.readUInt16BE(2);
@@ -61,14 +61,14 @@ export function decideDns(query: Buffer, list: DnsList): DnsDecision {
       answers,
       additionals: packet.additionals?.some(({ type }) => type === "OPT") ? [edns] : [],
     });
-    // The question goes back byte for byte, as resolvers compare it; nothing after it points to places in the message.
+    // Echoes the question byte for byte, since resolvers compare it; nothing after it uses compression pointers.
     message.writeUInt16BE(1, QUESTION_COUNT_AT);
     return Buffer.concat([message.subarray(0, HEADER_BYTES), question.bytes, message.subarray(HEADER_BYTES)]);
   };
   if (question.class !== INTERNET || !list.knows(question.name.toLowerCase())) {
     return { kind: "outside", refusal: reply(REFUSED), failure: reply(SERVER_FAILURE) };
   }
-  // A listed name exists whatever is asked about it: no answers means that it has no record of that type.
+  // A listed name exists for every type: no answers means no record of that type, not NXDOMAIN.
   const type = recordTypeOf(list.address);
   const asked = question.type === TYPE_NUMBERS[type] || question.type === ANY;
   const record: Answer = { type, name: question.name, ttl: TTL_SECONDS, data: list.address };
@@ -76,14 +76,14 @@ export function decideDns(query: Buffer, list: DnsList): DnsDecision {
 }
 
 interface RawQuestion {
-  /** A label with a dot in it makes this the name of nobody: an empty text. */
+  /** The name; empty, and so never listed, when a label contains a dot. */
   name: string;
   type: number;
   class: number;
   bytes: Buffer;
 }
 
-/** The first question as it stands in the query. `undefined`: its name is cut short, too long, or not written out. */
+/** The first question's bytes. `undefined`: its name is truncated, too long, or compressed. */
 function readQuestion(query: Buffer): RawQuestion | undefined {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -128,7 +128,7 @@ const edns: OptAnswer = {
   options: [],
 };
 
-/** An answer to a query whose question cannot be read: its header alone. */
+/** An answer without a question, for a query whose question cannot be read. */
 function headerOnly(query: Buffer, code: number): Buffer {
   const message = Buffer.alloc(HEADER_BYTES);
   message.writeUInt16BE(query.readUInt16BE(0), 0);

@@ -1,6 +1,6 @@
 /**
- * Answers DNS queries over UDP and TCP. Names in the list resolve to the gateway; every other query is passed on to a
- * resolver, or refused, and so never answered wrongly.
+ * Answers DNS queries over UDP and TCP. Listed names resolve to the gateway; other queries are forwarded to a resolver, or
+ * refused, so that no answer is ever wrong.
  */
 import dgram from "node:dgram";
 import net, { BlockList, isIPv4, isIPv6 } from "node:net";
@@ -12,17 +12,17 @@ import { askUpstream, type Resolver, type Transport } from "./dns-upstream.ts";
 
 export interface DnsResponderOptions {
   host: string;
-  /** The same for UDP and TCP; 0 takes a free one. */
+  /** Used for UDP and TCP; 0 takes a free one. */
   port: number;
   list: DnsList;
-  /** Who is asked about names outside the list; absent: such queries are refused. */
+  /** Resolver for unlisted names; absent: such queries are refused. */
   upstream?: Resolver;
-  /** Whose queries are passed on to it: an open resolver is misused to flood others. Default `loopback`. */
+  /** Clients whose queries are forwarded: an open resolver can be abused for amplification attacks. Default `loopback`. */
   forwardFor?: ForwardFor;
   log: Logger;
 }
 
-/** Clients whose queries about names outside the list are passed on: those of this machine, or all that reach it. */
+/** Clients whose queries about unlisted names are forwarded: those of this machine, or all. */
 export type ForwardFor = "loopback" | "all";
 
 export interface DnsResponder {
@@ -30,14 +30,14 @@ export interface DnsResponder {
   close(): Promise<void>;
 }
 
-/** Queries passed on at a time; more are answered as failed, which clients ask again. */
+/** Concurrent forwarded queries; further ones are answered as failed, so that clients retry. */
 const MAX_PASSED_ON = 256;
 const MAX_CONNECTIONS = 128;
-/** A connection that says nothing for this long is closed. */
+/** Idle connections are closed after this time. */
 const IDLE_MS = 10_000;
-/** Queries of one connection that may wait for their answers. */
+/** Unanswered queries per connection. */
 const MAX_WAITING = 32;
-/** A free UDP port may be taken for TCP. */
+/** Retries, since a free UDP port may be in use for TCP. */
 const PORT_ATTEMPTS = 10;
 
 /** @throws Error naming the port and the way out. */
@@ -95,7 +95,7 @@ export async function startDnsResponder(options: DnsResponderOptions): Promise<D
 function serveConnection(socket: net.Socket, respond: (query: Buffer) => Promise<Buffer | undefined>): void {
   let waiting = 0;
   const take = (query: Buffer) => {
-    // Whoever sends more than is ever needed, or reads none of the answers, is let go.
+    // Disconnects a client that sends too much or does not read the answers.
     if (socket.destroyed || query.length > MAX_QUERY_BYTES || waiting >= MAX_WAITING) {
       socket.destroy();
       return;
@@ -114,7 +114,7 @@ function serveConnection(socket: net.Socket, respond: (query: Buffer) => Promise
   socket.on("data", messageReader(take));
 }
 
-/** An address of IPv4 may come as one of IPv6 (`::ffff:127.0.0.1`). */
+/** Handles IPv4 addresses mapped to IPv6 (`::ffff:127.0.0.1`) too. */
 function isLoopback(address = ""): boolean {
   if (isIPv4(address)) return loopback.check(address, "ipv4");
   return isIPv6(address) && loopback.check(address, "ipv6");

@@ -1,15 +1,15 @@
-/** DNS over TCP: each message comes after its length in two bytes. */
+/** DNS over TCP: each message is preceded by its length in two bytes. */
 
 const LENGTH_BYTES = 2;
 
-/** A message with its length before it. */
+/** Prefixes a message with its length. */
 export function prefixLength(message: Buffer): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt16BE(message.length);
   return Buffer.concat([length, message]);
 }
 
-/** Takes bytes as they come and calls `take` with each whole message. Holds one message and one chunk at most. */
+/** Reassembles messages from chunks and calls `take` with each. Buffers at most one message and one chunk. */
 export function messageReader(take: (message: Buffer) => void): (chunk: Buffer) => void {
   let held: Buffer = Buffer.alloc(0);
   return (chunk) => {

@@ -1,4 +1,4 @@
-/** Passes a DNS query on to another resolver and hands its answer back as it came. */
+/** Forwards a DNS query to another resolver and returns its answer unchanged. */
 import { randomInt } from "node:crypto";
 import dgram from "node:dgram";
 import net, { isIPv6 } from "node:net";
@@ -12,19 +12,19 @@ export interface Resolver {
 
 export type Transport = "udp" | "tcp";
 
-/** Longest a resolver may take. */
+/** Timeout of a resolver. */
 const ANSWER_MS = 5000;
 const MAX_ID = 0x10000;
 const IS_RESPONSE = 0x8000;
 
-/** Asks by the transport the query came by, so that sizes and truncation stay between the two. `undefined`: no answer. */
+/** Forwards by the transport of the query, so that size limits and truncation need no translation. `undefined`: no answer. */
 export async function askUpstream(
   query: Buffer,
   resolver: Resolver,
   transport: Transport,
 ): Promise<Buffer | undefined> {
   const asked = Buffer.from(query);
-  // A number of our own, from a port of its own: an answer cannot be guessed from outside.
+  // A random id and a fresh port per query prevent spoofed answers.
   asked.writeUInt16BE(randomInt(MAX_ID), 0);
   const answer = await (transport === "udp" ? askByUdp : askByTcp)(asked, resolver);
   answer?.writeUInt16BE(query.readUInt16BE(0), 0);
@@ -50,7 +50,7 @@ function askByUdp(asked: Buffer, { host, port }: Resolver): Promise<Buffer | und
     socket.on("message", (message) => {
       if (answers(message, asked)) finish(message);
     });
-    // A connected socket takes nothing from anybody else.
+    // A connected socket accepts packets only from its peer.
     socket.connect(port, host, () => socket.send(asked));
   });
 }

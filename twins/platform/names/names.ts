@@ -1,4 +1,4 @@
-/** Where the vendors' names lead: what `npm run twins` prints, keeps in `.offhook/twins.json` and hands to a program. */
+/** Where the vendors' names lead, as `npm run twins` prints it, stores it in `.offhook/twins.json` and passes it to a program. */
 import { z } from "zod";
 
 const namedHost = z.object({
@@ -6,7 +6,7 @@ const namedHost = z.object({
   name: z.string(),
   sandbox: z.string(),
   twin: z.string(),
-  /** Where a twin listens that is not behind the gateway (a database). */
+  /** Address of a twin that is not behind the gateway (a database). */
   place: z.object({ host: z.string(), port: z.number() }).optional(),
 });
 
@@ -17,7 +17,7 @@ export const namesSchema = z.object({
   tls_port: z.number(),
   /** UDP and TCP. */
   dns_port: z.number(),
-  /** Whether queries for other names are passed on; else they are refused. */
+  /** Whether queries for other names are forwarded; else they are refused. */
   dns_forwards: z.boolean(),
   /** Certificate of the local authority, PEM. */
   ca_file: z.string(),
@@ -27,7 +27,7 @@ export const namesSchema = z.object({
 export type NamedHost = z.infer<typeof namedHost>;
 export type Names = z.infer<typeof namesSchema>;
 
-/** The lines people read. */
+/** The same as lines of text. */
 export function describeNames(names: Names): string[] {
   const dns = `${names.address}:${names.dns_port} (UDP and TCP; other names are ${names.dns_forwards ? "passed on" : "refused"})`;
   return [

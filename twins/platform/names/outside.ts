@@ -1,12 +1,12 @@
-/** The way to hosts that are no twins': directly, or through the proxy that the environment names. */
+/** Connections to hosts that are not twins: directly, or through the environment's proxy. */
 import http from "node:http";
 import https from "node:https";
 import net from "node:net";
 import type { Duplex } from "node:stream";
 
-/** Opens connections to the world. */
+/** Opens connections to hosts that are not twins. */
 export interface Outside {
-  /** @throws Error saying who could not be reached and why. */
+  /** @throws Error naming the host and the reason */
   connect(host: string, port: number): Promise<Duplex>;
 }
 
@@ -14,7 +14,7 @@ const CONNECT_MS = 15_000;
 
 /**
  * Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, in either case, as curl does.
- * @throws Error naming a variable that is no address of a proxy of HTTP.
+ * @throws Error naming a variable that is not the address of an HTTP proxy.
  */
 export function readOutside(env: NodeJS.ProcessEnv): Outside {
   const byPort = new Map([
@@ -36,14 +36,14 @@ export function readNoProxy(env: NodeJS.ProcessEnv): string[] {
   return text.split(/[\s,]+/).filter((entry) => entry !== "");
 }
 
-/** Whether an entry of `NO_PROXY` is about a host: `example.com`, `.example.com` and `*.example.com` mean it and all below. */
+/** Whether an entry of `NO_PROXY` covers a host: `example.com`, `.example.com` and `*.example.com` all include subdomains. */
 export function covers(entry: string, host: string): boolean {
   if (entry === "*") return true;
   const name = suffixOf(entry);
   return host === name || host.endsWith(`.${name}`);
 }
 
-/** The name that an entry of `NO_PROXY` is about. */
+/** The domain of an entry of `NO_PROXY`. */
 export function suffixOf(entry: string): string {
   return entry.toLowerCase().replace(/^\*?\./, "");
 }

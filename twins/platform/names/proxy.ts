@@ -1,6 +1,6 @@
 /**
- * The HTTP proxy of `exec`, for programs that go by `HTTPS_PROXY` and `HTTP_PROXY`: the vendors' names lead to the twins,
- * other names to where they always did. It listens on loopback and serves nobody without the password of its address.
+ * The HTTP proxy of `exec`, for programs that honour `HTTPS_PROXY` and `HTTP_PROXY`. It connects the vendors' names to the
+ * twins and other names to their real hosts. It listens on loopback and requires the password in its address.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
@@ -15,14 +15,14 @@ import type { Outside } from "./outside.ts";
 
 export interface ProxyOptions {
   names: Names;
-  /** The way to names that are no twins'; absent: they are refused. */
+  /** Connects to hosts that are not twins; absent: they are refused. */
   outside?: Outside;
-  /** A program wanted a host that it does not get; once a host and reason. */
+  /** Called when a host is refused, once per host and reason. */
   onRefused(message: string): void;
 }
 
 export interface NameProxy {
-  /** With user and password: what `HTTPS_PROXY` is set to. */
+  /** Value for `HTTPS_PROXY`, with user and password. */
   url: string;
   /** Ends every connection. */
   close(): Promise<void>;
@@ -30,17 +30,17 @@ export interface NameProxy {
 
 const HOST = "127.0.0.1";
 const USER = "exec";
-/** Connections open at a time; more are turned away. */
+/** Open connections; further ones are refused. */
 const MAX_CONNECTIONS = 1000;
-/** A tunnel in which the client says nothing at first is closed. */
+/** A tunnel whose client sends nothing is closed after this time. */
 const FIRST_BYTE_MS = 60_000;
-/** Ports of other hosts that are led to: a proxy that leads everywhere is misused for mail and the like. */
+/** Allowed ports of other hosts: an open proxy can be abused, for mail spam for instance. */
 const OUTSIDE_PORTS = new Set([443, 80]);
 /** The first byte of a TLS connection (RFC 8446, 5.1: a handshake record). */
 const TLS_HANDSHAKE = 22;
-/** Refusals that are remembered, so that each is told once. */
+/** Remembered refusals, so that each is reported once. */
 const MAX_TOLD = 1000;
-/** Headers about a connection and not about the request (RFC 9110, 7.6.1); what a program says to the proxy alone. */
+/** Headers about the connection and not the request (RFC 9110, 7.6.1), including those for the proxy itself. */
 const HOP_BY_HOP_HEADERS = [
   "connection",
   "keep-alive",
@@ -56,7 +56,7 @@ interface Place {
   port: number;
 }
 
-/** A request that is not served. */
+/** A refused request. */
 class Refusal extends Error {
   readonly status: number;
 
@@ -82,7 +82,7 @@ export async function startProxy({ names, outside, onRefused }: ProxyOptions): P
     );
   }
 
-  /** Where connections of a host lead: of a twin behind the gateway, `first` byte of the client's decides. */
+  /** Connects to a host. For a twin behind the gateway, the client's `first` byte decides between TLS and HTTP. */
   async function reach(host: string, port: number, first: () => Promise<number>): Promise<Duplex> {
     const twin = findTwin(host);
     if (twin) {
@@ -125,19 +125,19 @@ export async function startProxy({ names, outside, onRefused }: ProxyOptions): P
     join(client, target);
   }
 
-  /** A request for a whole URL (RFC 9112, 3.2.2), as programs send it to a proxy for `http:`, and some for `https:`. */
+  /** Serves a request in absolute form (RFC 9112, 3.2.2), which programs send to a proxy for `http:`, and some for `https:`. */
   async function forward(req: IncomingMessage, res: ServerResponse): Promise<void> {
     checkCaller(req);
     const url = readUrl(req.url ?? "");
     const secure = url.protocol === "https:";
     const host = hostName(url.host);
     const socket = await reach(host, Number(url.port || (secure ? 443 : 80)), async () => 0);
-    // A twin is told by `Host`: to it TLS adds nothing.
+    // The gateway finds a twin by `Host`, so TLS is not needed.
     const wrapped = secure && !findTwin(host) ? tls.connect({ socket, servername: host }) : socket;
     await pass(req, res, url, wrapped);
   }
 
-  /** What a failure is answered with; tells of it, unless the caller is none of ours. */
+  /** Turns a failure into an answer. Reports it, unless the caller is a stranger without the password. */
   function refusalOf(error: unknown): Refusal {
     const refusal = error instanceof Refusal ? error : new Refusal(502, String(error));
     const { status, message } = refusal;
@@ -197,7 +197,7 @@ function refuseTunnel(socket: Duplex, { status, message }: Refusal): void {
   socket.end([`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`, ...lines, "", body].join("\r\n"));
 }
 
-/** Finds the twin of a host name; `place` is where one listens that is not behind the gateway. */
+/** Finds the twin of a host name; `place` is the address of one that is not behind the gateway. */
 function createTwinFinder({ hosts }: Names): (host: string) => { place?: Place | undefined } | undefined {
   const known = createHostNames();
   for (const { name, sandbox, twin } of hosts) known.add(name, { sandbox, twin });
@@ -207,7 +207,7 @@ function createTwinFinder({ hosts }: Names): (host: string) => { place?: Place |
   };
 }
 
-/** `host:port` of a `CONNECT`. */
+/** Parses the `host:port` of a `CONNECT`. */
 function readAuthority(text: string): Place {
   const colon = text.lastIndexOf(":");
   const port = Number(text.slice(colon + 1));
@@ -222,7 +222,7 @@ function readUrl(text: string): URL {
   throw new Refusal(400, "this is a proxy: it takes CONNECT host:port, or a request for a whole URL");
 }
 
-/** The first byte a client sends, which stays to be read. */
+/** Peeks at the first byte that a client sends. */
 function firstByte(client: Duplex): Promise<number> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => finish(), FIRST_BYTE_MS);
@@ -243,13 +243,13 @@ function firstByte(client: Duplex): Promise<number> {
   });
 }
 
-/** The end or failure of either ends both. */
+/** Pipes two connections into each other; the end or failure of either ends both. */
 function join(client: Duplex, target: Duplex): void {
   pipeline(client, target, () => target.destroy());
   pipeline(target, client, () => client.destroy());
 }
 
-/** Sends a request on over a connection of its own, and its answer back. */
+/** Forwards a request over a new connection, and its answer back. */
 function pass(req: IncomingMessage, res: ServerResponse, url: URL, socket: Duplex): Promise<void> {
   return new Promise((resolve, reject) => {
     const onward = http.request({
@@ -270,7 +270,7 @@ function pass(req: IncomingMessage, res: ServerResponse, url: URL, socket: Duple
   });
 }
 
-/** Names and values as they came, without those of the connection. */
+/** The raw headers without those of the connection. */
 function removeHopByHopHeaders(
   { rawHeaders, headers }: IncomingMessage,
   more: readonly string[] = [],

@@ -1,14 +1,14 @@
-/** Runs a program to its end as if it had been started directly: its input and output, signals and exit status. */
+/** Runs a program as if it had been started directly: with its input and output, signals and exit status. */
 import { spawn } from "node:child_process";
 import os from "node:os";
 import { guardChild } from "../base/child-guard.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"] as const;
-/** What a shell answers for a command that is not there, and for one that may not be run. */
+/** A shell's exit statuses for a missing command, and for one that is not executable. */
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
-/** Answers the exit status; 128 and the signal's number for a program that a signal has ended, as shells do. */
+/** @returns the exit status; 128 plus the signal's number for a program ended by a signal, as in shells */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -19,7 +19,7 @@ export function runCommand(
     guardChild(child, { reach: "child" });
     const handlers = SIGNALS.map((signal) => {
       const handler = () => {
-        // A terminal's Ctrl-C has reached the program already: it is in the same group.
+        // A terminal's Ctrl-C already reaches the program, which is in the same process group.
         if (!(signal === "SIGINT" && process.stdin.isTTY)) child.kill(signal);
       };
       process.on(signal, handler);

@@ -1,4 +1,4 @@
-/** Finds twins that run already, by what they left in `.offhook/twins.json`. */
+/** Finds running twins by their `.offhook/twins.json`. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const locator = z.object({
 
 const ANSWER_MS = 2000;
 
-/** The twins of the current folder, when they run and answer. */
+/** The twins of the current folder, if they run and answer. */
 export async function findRunning(): Promise<(Reachable & { baseUrl: string }) | undefined> {
   const reading = locator.safeParse(await readJson(path.resolve(".offhook", "twins.json")));
   if (!reading.success) return undefined;

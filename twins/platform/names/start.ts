@@ -1,4 +1,4 @@
-/** Makes the twins reachable by the vendors' host names: DNS, TLS, and what a program needs to use both. */
+/** Makes the twins reachable by the vendors' host names: DNS, TLS, and the settings that a program needs for both. */
 import { lookup } from "node:dns/promises";
 import path from "node:path";
 import type { Logger } from "pino";
@@ -18,9 +18,9 @@ export interface NamesOptions {
   tlsPort?: number;
   /** UDP and TCP; default 0, a free port. */
   dnsPort?: number;
-  /** Who is asked about names outside the list; absent: such queries are refused. */
+  /** Resolver for unlisted names; absent: such queries are refused. */
   upstream?: Resolver;
-  /** Whose queries are passed on; default `loopback`. */
+  /** Clients whose queries are forwarded; default `loopback`. */
   forwardFor?: ForwardFor;
   /** IP address that the names resolve to by DNS; default: the gateway's. */
   answer?: string;
@@ -87,7 +87,7 @@ function hostsOf(twins: RunningTwins): NamedHost[] {
   });
 }
 
-/** A twin with a protocol of its own is reached where it listens, not through the gateway. */
+/** The address of a twin with its own protocol, which does not go through the gateway. */
 function placeOf(url: string): { place?: { host: string; port: number } } {
   const { protocol, hostname, port } = new URL(url);
   if (protocol === "http:" || port === "") return {};

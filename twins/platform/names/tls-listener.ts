@@ -1,6 +1,6 @@
 /**
- * Takes TLS connections for the host names in the list, each with a certificate of its own, and hands what is inside to
- * the gateway. A client that asks for another name, or for none, gets a TLS alert.
+ * Terminates TLS for the listed host names, each with its own certificate, and hands the decrypted connections to the
+ * gateway. A client that asks for another name, or for none, gets a TLS alert.
  */
 import type { Socket } from "node:net";
 import { createSecureContext, createServer, type SecureContext, type TLSSocket } from "node:tls";
@@ -15,7 +15,7 @@ export interface TlsListenerOptions {
   /** 0 takes a free one. */
   port: number;
   authority: Authority;
-  /** Whether a name is in the list; in lower case. */
+  /** Whether a name, in lower case, is listed. */
   knows(host: string): boolean;
   accept(connection: TLSSocket): void;
   log: Logger;
@@ -27,13 +27,13 @@ export interface TlsListener {
   close(): Promise<void>;
 }
 
-/** Connections open at a time; more are turned away. */
+/** Open connections; further ones are refused. */
 const MAX_CONNECTIONS = 10_000;
 const HANDSHAKE_MS = 10_000;
-/** Certificates kept ready; the one used longest ago makes room. */
+/** Cached certificates; the least recently used is evicted. */
 const MAX_CONTEXTS = 200;
 
-/** Much less than a certificate is valid for. */
+/** Well below a certificate's validity. */
 const RENEW_MS = 24 * 3_600_000;
 
 /** @throws Error naming the port and the way out. */
@@ -76,7 +76,7 @@ export async function startTlsListener(options: TlsListenerOptions): Promise<Tls
   };
 }
 
-/** Certificates by host name, made when first asked for. */
+/** Certificates by host name, issued on first use. */
 function createContexts(authority: Authority): (host: string) => Promise<SecureContext> {
   const kept = new Map<string, { context: Promise<SecureContext>; madeAtMs: number }>();
 

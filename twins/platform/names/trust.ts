@@ -1,10 +1,10 @@
-/** Files of certificates for programs that are to believe the local authority besides those they believe already. */
+/** Certificate bundles by which programs trust the local authority in addition to those they already trust. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { rootCertificates } from "node:tls";
 import { replaceFile } from "./replace-file.ts";
 
-/** Variables that name all authorities a program believes, each with those it falls back to when it is not set. */
+/** Variables that name a program's trusted authorities, each with its fallbacks when unset. */
 const REPLACING_VARIABLES = {
   /** OpenSSL, and so Python's `ssl`, Ruby and PHP; Go. */
   SSL_CERT_FILE: [],
@@ -13,7 +13,7 @@ const REPLACING_VARIABLES = {
   CURL_CA_BUNDLE: ["SSL_CERT_FILE"],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Where systems keep the roots they trust, all in one file; the order is that of Go's `crypto/x509`. */
+/** Paths of the systems' root bundles, in the order of Go's `crypto/x509`. */
 const SYSTEM_BUNDLES = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/tls/certs/ca-bundle.crt",
@@ -24,9 +24,9 @@ const SYSTEM_BUNDLES = [
 ];
 
 /**
- * The variables by which programs find their authorities. Each names a file with what it named before, or with the
- * system's roots, and ours. Node adds what it finds to its own roots, so there ours alone is enough.
- * @param caFile the authority's certificate; the files are written beside it.
+ * Sets the variables by which programs find their authorities. Each names a new file with our root plus the roots it named
+ * before, or the system's. Node adds to its built-in roots, so it gets only ours.
+ * @param caFile the authority's certificate; the files are written beside it
  * @throws Error naming the variable whose file cannot be read.
  */
 export async function trustVariables(
@@ -42,7 +42,7 @@ export async function trustVariables(
 
   async function write(name: string, theirs: string): Promise<string> {
     const file = path.join(path.dirname(caFile), name);
-    // Under an exec within an exec ours is there already.
+    // Within a nested exec, our root is already included.
     const text = theirs.includes(ours.trim()) ? theirs : `${theirs.trimEnd()}\n${ours}`;
     await replaceFile(file, text);
     return file;
@@ -67,7 +67,7 @@ async function systemRoots(): Promise<string> {
   return rootCertificates.join("\n");
 }
 
-/** A file of certificates, or a folder of such files, as OpenSSL and requests take them. */
+/** Reads a file of certificates, or a folder of such files, as OpenSSL and requests accept them. */
 async function readAuthorities(variable: string, place: string): Promise<string> {
   try {
     if (!(await stat(place)).isDirectory()) return await readFile(place, "utf8");

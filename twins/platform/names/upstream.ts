@@ -1,4 +1,4 @@
-/** Reads who is to be asked about names outside the list. */
+/** Reads the setting of the upstream resolver for unlisted names. */
 import { getServers } from "node:dns";
 import { isIP } from "node:net";
 import { z } from "zod";

@@ -1,7 +1,7 @@
-/** How every command of the project reads its arguments and says how it is used. */
+/** Argument parsing shared by all commands of the project. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
-/** The command line is not understood; the message says why, and what there is. */
+/** An invalid command line; the message holds the reason and the usage. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
@@ -9,9 +9,9 @@ export class UsageError extends Error {
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
 /**
- * Reads the options of a command, and the words between them.
- * @param usage what `--help` prints; it also follows the reason when an option is not understood
- * @returns `undefined` when help is asked for
+ * Reads a command's options and positional arguments.
+ * @param usage text of `--help`, appended to errors
+ * @returns `undefined` when help is requested
  * @throws UsageError
  */
 export function readArguments<const Known extends Options>(
@@ -29,14 +29,14 @@ export function readArguments<const Known extends Options>(
   }
 }
 
-/** Node's reason, without its advice on arguments that begin with a dash, which none of ours do. */
+/** Node's reason without its advice on arguments that begin with a dash, since none of ours do. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split(". To specify")[0] ?? text;
 }
 
 /**
- * Reads a whole number above 0 of the command line.
+ * Reads a whole number above 0 from the command line.
  * @throws UsageError with the usage for anything else
  */
 export function readPositiveInteger(

@@ -1,16 +1,16 @@
-/** The end of a program on SIGINT, SIGTERM or SIGHUP: whatever hangs, it is over within a limit, and at once on a second one. */
+/** Shutdown on SIGINT, SIGTERM or SIGHUP: within a time limit even if something hangs, and at once on a second signal. */
 import { performance } from "node:perf_hooks";
 import { DeadlineExceeded, endWithin } from "../base/deadline.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Longest the end may take; `npm run dev` kills what takes longer than 8 s. */
+/** Time limit of the shutdown; below the 8 s after which `npm run dev` kills. */
 const END_MS = 7500;
 
-/** A terminal and the programs between it and this one (npm, tsx) both pass a signal on: so soon after, it is the same one. */
+/** The terminal and the programs in between (npm, tsx) each deliver a signal; repeats within this time count as one. */
 const SAME_SIGNAL_MS = 500;
 
-/** Exits with status 0 when `end` has resolved; with 1 when it fails or is late, or when a second signal comes. */
+/** Runs `end` on a signal. Exits with 0 when it resolves, with 1 when it fails, is late, or a second signal comes. */
 export function endOnSignal(end: () => Promise<unknown>): void {
   let firstAtMs: number | undefined;
   const receive = (signal: NodeJS.Signals) => {

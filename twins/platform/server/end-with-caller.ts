@@ -1,11 +1,11 @@
-/** A program ends with those it works for: the readers of its output, and npm when that runs it. */
+/** Ends a program together with its callers: the readers of its output, and npm when that runs it. */
 import { readFileSync } from "node:fs";
 
-/** A pipe without a reader; a terminal that is gone. */
+/** Errors of a pipe without a reader, and of a closed terminal. */
 const GONE = new Set(["EPIPE", "EIO"]);
 const NPM_CHECK_MS = 500;
 
-/** Calls `end` once when nobody can read standard output or standard error any more; what is written then is dropped. */
+/** Calls `end` once when standard output or standard error has no reader any more; later output is dropped. */
 export function onReaderGone(end: () => void): void {
   const once = callOnce(end);
   for (const stream of [process.stdout, process.stderr]) {
@@ -17,8 +17,8 @@ export function onReaderGone(end: () => void): void {
 }
 
 /**
- * Calls `end` once when npm, which runs this program, was killed: npm hands on every signal but SIGKILL. A parent's end
- * comes with no event, and no pipe connects npm to what it runs, so the parent is looked at now and then.
+ * Calls `end` once when the npm that runs this program was killed: npm forwards every signal except SIGKILL. There is no
+ * event for a parent's end, and no pipe from npm, so this polls the parent.
  */
 export function onNpmGone(end: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -31,13 +31,13 @@ export function onNpmGone(end: () => void): void {
   }, NPM_CHECK_MS).unref();
 }
 
-/** npm runs a script as `sh -c`, and some shells stay between it and the program. Only Linux shows it. */
+/** Whether a process is a shell running `sh -c`, which some shells keep between npm and the program. Linux only. */
 function isShell(pid: number): boolean {
   return readProcess(pid, "cmdline")?.split("\0")[1] === "-c";
 }
 
 function parentOf(pid: number): number | undefined {
-  // `pid (name) state parent …`; the name may hold anything.
+  // `pid (name) state parent …`; the name may contain any character.
   const [, parent] = readProcess(pid, "stat")?.split(") ").at(-1)?.split(" ") ?? [];
   return parent === undefined ? undefined : Number(parent);
 }

@@ -27,12 +27,12 @@ export interface GatewayOptions extends Pick<AccessPolicyOptions, "allowedHosts"
   /** 0 takes a free one. */
   port: number;
   keys: ApiKeys;
-  /** For TLS at the ports of twins' own; absent: they speak HTTP alone. */
+  /** For TLS at the twins' own ports; absent: they speak only HTTP. */
   certificate?: IssueCertificate | undefined;
   log: Logger;
 }
 
-/** What a gateway leads to. */
+/** What a gateway serves. */
 interface Served {
   sandboxes: Sandboxes;
   routes: OrganisationRoutes;
@@ -44,19 +44,19 @@ interface Served {
 export interface Gateway {
   /** `http://host:port`, without a slash at the end. */
   baseUrl: string;
-  /** From here on requests are answered. */
+  /** Starts answering requests. */
   open(served: Served): void;
-  /** Serves a connection that another listener has taken, as if it had come to the port. */
+  /** Serves a connection that another listener accepted. */
   accept(connection: Duplex): void;
   /** Makes a twin's vendor API answer at the root of a port of its own. @throws Error naming the port */
   openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
-  /** Takes no new connections; those that are open stay. Resolves when the last has gone. */
+  /** Stops accepting connections; open ones stay. Resolves when the last has closed. */
   refuse(): Promise<void>;
-  /** Ends every connection and waits until they are gone. The sandboxes have to have ended before. */
+  /** Closes every connection and waits for that. Call it after the sandboxes have ended. */
   close(): Promise<void>;
 }
 
-/** Starts to listen. Until it is opened everything is answered with 503. @throws Error saying what to do. */
+/** Starts to listen. Answers everything with 503 until `open` is called. @throws Error saying what to do. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const upgrader = createUpgrader();
   let served: Served | undefined;
@@ -139,7 +139,7 @@ function leadsToVendor(address: Address): address is VendorAddress {
   return address.kind === "twin" || address.kind === "host" || address.kind === "engine";
 }
 
-/** Over TLS the server name counts when `Host` names no twin: it is what the client wanted to reach. */
+/** Reads a request's address. Over TLS, the server name replaces a `Host` that names no twin. */
 function addressOf(req: IncomingMessage, lookup: HostLookup): Address {
   const { host } = req.headers;
   const serverName = "servername" in req.socket ? req.socket.servername : undefined;

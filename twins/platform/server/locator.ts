@@ -1,4 +1,4 @@
-/** Files under `.offhook/` by which programs of this project find one another on the same machine. */
+/** Files under `.offhook/` by which the project's programs find each other on a machine. */
 import { access, constants, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -10,7 +10,7 @@ export class OwnFolderError extends Error {
 }
 
 /**
- * Makes `.offhook` in a folder, before anything starts that keeps files there.
+ * Creates `.offhook` in a folder; call it before anything stores files there.
  * @param parent default: the current folder
  * @throws OwnFolderError
  */

@@ -1,4 +1,4 @@
-/** Routes that belong to no twin: key first, then the operation on what the key's organisation has. */
+/** Routes that belong to no twin: check the key, then run the operation for the key's organisation. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { organisationOf, unauthorized } from "../control/serve.ts";
@@ -15,14 +15,14 @@ export interface OrganisationRoutes {
   serve(req: IncomingMessage, res: ServerResponse, address: Local): Promise<void>;
 }
 
-/** What such routes need, besides what their operations work on. */
+/** Options of such routes, besides the target of their operations. */
 export interface OrganisationRoutesOptions {
   keys: ApiKeys;
   journals: OrganisationJournals;
   log: Logger;
 }
 
-/** Whose request it is, and where that is recorded. */
+/** The organisation that sent a request, and the journal for it. */
 export interface Owner {
   organisation: string;
   journal: Journal;
@@ -30,7 +30,7 @@ export interface Owner {
 
 type ServeOwner = (req: IncomingMessage, res: ServerResponse, address: Local, owner: Owner) => Promise<void>;
 
-/** Serves those who have a key, as the organisation it belongs to. */
+/** Serves requests with a valid key on behalf of its organisation. */
 export function requireKey(
   { keys, journals }: Omit<OrganisationRoutesOptions, "log">,
   serve: ServeOwner,

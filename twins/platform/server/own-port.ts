@@ -1,4 +1,4 @@
-/** A port of a twin's own, at whose root its vendor API answers, as `port` of a service asks for: over HTTP, and over TLS. */
+/** A twin's own port (`port` of a service), with its vendor API at the root, over HTTP and TLS. */
 import type { IncomingMessage } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -13,10 +13,10 @@ import type { Local } from "../sandboxes/serve.ts";
 import type { Upgrader } from "../sandboxes/upgrade.ts";
 import { findVendorUpgrade, refuseVendor, serveVendor } from "./vendor.ts";
 
-/** A certificate with its key, both PEM, for the names that a machine has for itself. */
+/** Issues a certificate with its key, both PEM, for the machine's own names. */
 export type IssueCertificate = () => Promise<{ certificate: string; key: string }>;
 
-/** @throws Error naming the service and the port when it cannot be had */
+/** @throws Error naming the service and the port when it cannot be opened */
 export async function openPort(
   of: TwinOfSandbox,
   options: {
@@ -24,7 +24,7 @@ export async function openPort(
     port: number;
     upgrader: Upgrader;
     access: AccessPolicy;
-    /** Absent: the port speaks HTTP alone. */
+    /** Absent: the port speaks only HTTP. */
     certificate?: IssueCertificate | undefined;
     log: Logger;
   },
@@ -51,14 +51,14 @@ export async function openPort(
   return listenForBoth(server, certificate, { host, port, setting, log: options.log });
 }
 
-/** First byte of a TLS handshake; no request begins with it. */
+/** First byte of a TLS handshake; no HTTP request begins with it. */
 const TLS_HANDSHAKE = 0x16;
 const HANDSHAKE_MS = 10_000;
 const MAX_CONNECTIONS = 10_000;
-/** Much less than a certificate is valid for. */
+/** Well below a certificate's validity. */
 const RENEW_MS = 24 * 3_600_000;
 
-/** Hands each connection to the server, out of its TLS where its first byte begins that. */
+/** Listens for HTTP and TLS on one port: the first byte of a connection tells them apart. */
 async function listenForBoth(
   server: HttpServer,
   certificate: IssueCertificate,
@@ -100,7 +100,7 @@ async function listenForBoth(
     await ready();
     tls.emit("connection", socket);
   };
-  const door = createTcpServer({ noDelay: true }, (socket) => {
+  const listener = createTcpServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     const cut = () => socket.destroy();
     socket.once("close", () => sockets.delete(socket));
@@ -114,11 +114,11 @@ async function listenForBoth(
     };
     socket.once("readable", begun);
   });
-  door.maxConnections = MAX_CONNECTIONS;
+  listener.maxConnections = MAX_CONNECTIONS;
   return {
-    url: await listen(door, host, port, setting),
+    url: await listen(listener, host, port, setting),
     async close() {
-      const closed = new Promise<void>((resolve) => door.close(() => resolve()));
+      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
       await server.close();
       for (const socket of sockets) socket.destroy();
       await closed;
@@ -126,7 +126,7 @@ async function listenForBoth(
   };
 }
 
-/** The whole path is the vendor's; of a whole URL, as proxies send it, the path alone counts. */
+/** The vendor's path of a request; of an absolute URL, as proxies send it, only the path counts. */
 function localOf(req: IncomingMessage): Local {
   const target = req.url ?? "/";
   const absolute = !target.startsWith("/") && URL.canParse(target) ? new URL(target) : undefined;

@@ -1,4 +1,4 @@
-/** What the gateway says at `/`: what it is, and where things are. A page for a browser, JSON for programs. */
+/** The gateway's answer at `/`: what it is, and where things are. HTML for a browser, JSON for programs. */
 import type { IncomingMessage } from "node:http";
 import type { VendorResponse } from "../http/operation.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
@@ -57,7 +57,7 @@ ${rows.join("\n")}
 const JSON_TYPE = "application/json";
 const HTML_TYPE = "text/html";
 
-/** Whether `Accept` names HTML before JSON (RFC 9110, 12.5.1); whoever takes anything gets JSON. */
+/** Whether `Accept` prefers HTML to JSON (RFC 9110, 12.5.1); a client that accepts anything gets JSON. */
 export function prefersHtml(accept = ""): boolean {
   const ranges = accept.split(",").map(readRange);
   const quality = (type: string) => {

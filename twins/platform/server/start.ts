@@ -1,4 +1,4 @@
-/** Starts the twins of an environment in this process: what `npm run twins`, the demo and the tests build on. */
+/** Starts the twins of an environment in this process, for `npm run twins`, the demo and the tests. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Duplex } from "node:stream";
@@ -29,40 +29,40 @@ import { createSandboxRoutes } from "./sandbox-routes.ts";
 export type { TwinAddresses } from "../sandboxes/sandbox-description.ts";
 
 export interface StartOptions {
-  /** The twins there are, loaded or not; the engine's among them. */
+  /** The available twins, loaded or not, including the engine. */
   twins: readonly (TwinEntry | AnyTwinDefinition)[];
   environmentFile: string;
   /** Default 0, a free port. */
   port?: number;
-  /** Ports of services that the environment file names: as declared there (default), or free ones. */
+  /** Ports of services: as declared in the environment file (default), or free ones. */
   servicePorts?: "declared" | "free";
   /** Default 127.0.0.1. */
   host?: string;
-  /** Key of the control plane, for the organisation that owns `dev`; made when absent. */
+  /** Key of the control plane, for the organisation that owns `dev`; generated when absent. */
   apiKey?: string;
-  /** Keys of organisations, beside those of the environment file. */
+  /** Keys of organisations, besides those of the environment file. */
   keys?: readonly KeyEntry[];
-  /** Most sandboxes of one organisation at a time; default 256. */
+  /** Sandboxes of one organisation at a time; default 256. */
   maxSandboxes?: number;
-  /** Variables of the machine that the services of `POST /sandboxes` may name; default none. */
+  /** Environment variables that services of `POST /sandboxes` may name; default none. */
   givenVariables?: readonly string[];
-  /** Where datasets are kept for the next start; absent: in a folder of its own, removed at the end. */
+  /** Where datasets are kept for the next start; absent: a temporary folder. */
   datasetFolder?: string;
-  /** Largest file of which a dataset is made, as it is sent and decompressed; default 4 GiB. */
+  /** Limit of a dataset's file, both as sent and decompressed; default 4 GiB. */
   maxDatasetBytes?: number;
-  /** Largest snapshot of a twin, and what a reset takes back. */
+  /** Limit of a twin's snapshot, which is also the limit of a reset's body. */
   maxSnapshotBytes?: number;
-  /** Makes a certificate for TLS at the ports of services' own, when the first client wants it; absent: they speak HTTP alone. */
+  /** Issues a certificate for TLS at services' own ports, on first use; absent: they speak only HTTP. */
   certificate?: IssueCertificate;
-  /** Host names that are answered beside those of the twins and of this machine; default none. */
+  /** Host names to answer, besides those of the twins and of this machine; default none. */
   allowedHosts?: readonly string[];
-  /** Origins of pages that are answered beside those of this machine; default none. */
+  /** Origins of pages to answer, besides those of this machine; default none. */
   allowedOrigins?: readonly string[];
-  /** How large the store of a log twin may become; default 8 GiB. */
+  /** Size limit of a log twin's store; default 8 GiB. */
   storeLimitBytes?: number;
-  /** Filled with the control plane's keys, for a log that is to show none; default: the journals' own. */
+  /** Receives the control plane's keys, so that the caller's log can mask them; default: used by the journals alone. */
   platformKeys?: PlatformKeys;
-  /** Told, in plain words, what the start is at. */
+  /** Receives the progress of the start, in words. */
   onProgress?: (what: string) => void;
   /** Default: silent. */
   log?: Logger;
@@ -72,26 +72,26 @@ export interface RunningTwins {
   baseUrl: string;
   apiKey: string;
   sandboxes: { id: string; twins: TwinAddresses[] }[];
-  /** The twin that a host name stands for. */
+  /** The twins' host names. */
   hostNames: Pick<Sandboxes, "host" | "hosts">;
-  /** Serves a connection that another listener has taken. */
+  /** Serves a connection that another listener accepted. */
   accept(connection: Duplex): void;
-  /** How the environment file says that a caller reaches the agent. */
+  /** The environment file's channels from a caller to the agent. */
   channels: ActorSetup["channels"];
-  /** The agent's variables as the environment file has them; a simulation's id fills in for `SIMULATION_ID`. */
+  /** The agent's variables from the environment file, with the simulation's id in place of `SIMULATION_ID`. */
   agentEnvironment(simulationId: string): Record<string, string>;
-  /** Stops every twin, ends every connection and gives the port back. Further calls wait for the first. */
+  /** Stops every twin, closes every connection and frees the port. Further calls wait for the first. */
   stop(): Promise<void>;
 }
 
-/** Most sandboxes of an organisation, unless told otherwise. */
+/** Default of `maxSandboxes`. */
 const MAX_SANDBOXES = 256;
 
-/** Largest file of a dataset, unless told otherwise. */
+/** Default of `maxDatasetBytes`. */
 const MAX_DATASET_BYTES = 4 * 1024 ** 3;
 
 /**
- * Starts everything; when it resolves, every twin answers.
+ * Starts everything; every twin answers when this resolves.
  * @throws EnvironmentError naming file and line, or Error naming the port or the twin that did not start.
  */
 export async function startTwins(options: StartOptions): Promise<RunningTwins> {
@@ -203,7 +203,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
   }
 }
 
-/** Reads the datasets that the environment file names. @throws Error naming the service, and what is wrong with its file */
+/** Reads the datasets of the environment file. @throws Error naming the service, and what is wrong with its file */
 async function beginDatasets(
   environments: Environments,
   services: readonly CheckedService[],
@@ -229,7 +229,7 @@ function withFreePort(service: CheckedService): CheckedService {
   return service.port === undefined ? service : { ...service, port: 0 };
 }
 
-/** The same service for another sandbox: host names and ports are the first one's alone. */
+/** A service for another sandbox, without host names and port, which belong to the first one. */
 function withoutNames({ port: _port, ...service }: CheckedService): CheckedService {
   return { ...service, dnsAliases: [] };
 }
@@ -249,11 +249,11 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** How long sandboxes with their twins may take to end, and the datasets; what is not over by then is left. */
+/** Time limits of ending the sandboxes with their twins, and the datasets; later work is abandoned. */
 const SANDBOXES_END_MS = 5000;
 const DATASETS_END_MS = 1500;
 
-/** New connections are refused first, so that the twins can end what runs without more being added. */
+/** Stops everything. Refuses new connections first, so that the twins' work only decreases. */
 async function stop(
   gateway: Gateway,
   sandboxes: Sandboxes,

@@ -1,4 +1,4 @@
-/** A twin's vendor API, however it is reached; at the twin's own address a legacy world has its control plane beside it. */
+/** A twin's vendor API at all its addresses; in the legacy layout, the twin's own address also has its control plane. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { serveTwinControl } from "../control/serve.ts";
 import { DEFAULT_BODY_BYTES, refuseEarly } from "../http/http.ts";
@@ -10,8 +10,8 @@ import { isControlPath } from "../sandboxes/vendor-router.ts";
 import type { RunningTwin } from "../twin/twin.ts";
 
 /**
- * Serves a request to `/s/<sandbox>/<twin>/…`. In the legacy layout that address, and no other, is the `control_url` too:
- * a host name or a port that leads to the twin has the vendor's paths alone.
+ * Serves a request to `/s/<sandbox>/<twin>/…`. In the legacy layout only this address is also the `control_url`: host names
+ * and ports of the twin have only the vendor's paths.
  */
 export function serveTwinAddress(
   req: IncomingMessage,
@@ -36,7 +36,7 @@ export function serveVendor(
   return sandbox.connections.answering(res, serveOperation(req, res, address, vendorService(twin)));
 }
 
-/** Refuses a request to the vendor API, whatever it asks for, in the vendor's words. */
+/** Refuses a request to the vendor API in the vendor's words. */
 export async function refuseVendor(
   req: IncomingMessage,
   res: ServerResponse,
@@ -48,7 +48,7 @@ export async function refuseVendor(
   await refuseEarly(req, res, twin.type.definition.refusal({ kind: "forbidden", message }, request));
 }
 
-/** What takes a WebSocket upgrade of the vendor API; `undefined`: the twin has no socket there. */
+/** Finds the handler of a WebSocket upgrade; `undefined`: the twin has no socket there. */
 export function findVendorUpgrade(
   upgrader: Upgrader,
   req: IncomingMessage,
@@ -59,7 +59,7 @@ export function findVendorUpgrade(
   return upgrader.find(req, twin, address);
 }
 
-/** In the legacy layout a key means nothing, so it is gone before anything sees it. */
+/** Removes the key, which means nothing in the legacy layout, before anything records it. */
 function dropKey(req: IncomingMessage): void {
   delete req.headers["x-api-key"];
 }

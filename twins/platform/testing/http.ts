@@ -4,7 +4,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON; `undefined` when it is none. */
+  /** The body as JSON; `undefined` when it is not JSON. */
   body: ReturnType<typeof JSON.parse>;
 }
 

@@ -1,12 +1,11 @@
 import { expect } from "vitest";
 import { processorMsOf } from "./processor-time.ts";
 
-/** Long enough that what looks through a text once for each of its characters takes seconds. */
+/** Long enough that quadratic work takes seconds. */
 export const LONG = 60_000;
 
 /**
- * Fails when the work takes more than what goes over its text a few times: some milliseconds, against seconds (and minutes) of a
- * pattern that goes over it once for each of its characters.
+ * Fails when the work is not linear in its text: linear work takes milliseconds, quadratic work seconds or minutes.
  */
 export function expectLinearTime(work: () => unknown): void {
   expect(processorMsOf(work)).toBeLessThan(300);

@@ -12,9 +12,9 @@ interface LogLine {
 export interface CapturedLog {
   log: Logger;
   lines: LogLine[];
-  /** Everything logged, as text: what no secret may be found in. */
+  /** Everything logged, as text, to be searched for secrets. */
   text(): string;
-  /** The first line that fits, now or later. */
+  /** Waits for the first matching line, if it is not there yet. */
   line(fits: (line: LogLine) => boolean, what: string): Promise<LogLine>;
 }
 

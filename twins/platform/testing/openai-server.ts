@@ -1,4 +1,4 @@
-/** A stand-in for an OpenAI-compatible server: records requests and answers as the test writes. */
+/** A stand-in for an OpenAI-compatible server: records requests and gives the test's answers. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Endpoint } from "../openai/http.ts";

@@ -1,7 +1,7 @@
-/** Processes of this machine, those that are nobody's children any more included. */
+/** Processes of this machine, including orphans. */
 import { execFileSync } from "node:child_process";
 
-/** A process and all that descend from it. */
+/** A process and its descendants. */
 export function familyOf(pid: number): number[] {
   const all = list();
   const family = [pid];
@@ -11,7 +11,7 @@ export function familyOf(pid: number): number[] {
   return family;
 }
 
-/** Those that still run; one that has ended and that nobody has asked about does not. */
+/** The processes that still run; zombies do not count. */
 export function survivorsOf(pids: readonly number[]): number[] {
   const running = new Set(list().map(({ pid }) => pid));
   return pids.filter((pid) => running.has(pid));

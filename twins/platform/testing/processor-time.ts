@@ -1,6 +1,6 @@
 /**
- * How much work something is, by the processor's time instead of the wall's: other programs on the machine make a test
- * wait, and this figure hardly longer. All threads of the process count, so do not run two measurements side by side.
+ * Measures work by CPU time instead of wall time, which other programs on the machine hardly affect. All threads of the
+ * process count, so do not run two measurements in parallel.
  */
 
 /** Processor time of the process since `before`, in milliseconds. */

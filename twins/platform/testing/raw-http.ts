@@ -1,4 +1,4 @@
-/** Sends bytes as they are and reads the answer to its end: for requests that no client library would make. */
+/** Sends raw bytes and reads the answer to its end, for requests that no client library would make. */
 import net from "node:net";
 
 /** Opens a connection, writes `request`, and answers everything received until the other side closes. */
@@ -10,7 +10,7 @@ export function sendRaw(baseUrl: string, request: string | Buffer): Promise<stri
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
     socket.on("error", (error: NodeJS.ErrnoException) => {
-      // A refusal may come before the whole request was read; what counts is what was answered.
+      // The server may refuse before it has read the whole request; only its answer counts.
       if (error.code !== "ECONNRESET" && error.code !== "EPIPE") reject(error);
     });
   });

@@ -10,7 +10,7 @@ import { defineTable } from "../world/table.ts";
 
 export interface Shop extends RunningTwin {
   world: ReturnType<typeof createWorld>;
-  /** Told by tests what happened inside. */
+  /** Reports internal events to the test. */
   note: (what: string) => void;
 }
 
@@ -219,7 +219,7 @@ export function shopRefusal(refusal: PlatformRefusal): VendorResponse {
   }
 }
 
-/** @param note is called with what happens inside. */
+/** @param note receives internal events */
 export function createShop(note: (what: string) => void = () => undefined) {
   return defineTwin({
     name: "shop",

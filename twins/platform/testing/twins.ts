@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type RunningTwins, type StartOptions, startTwins, type TwinAddresses } from "../server/start.ts";
 
-/** Where datasets are kept, so that the same file is read once. */
+/** Dataset cache, so that the same file is read once. */
 const DATASETS_FOLDER = path.resolve(".offhook/datasets");
 
 /** Starts twins on a free port; the environment file is gone again when it resolves. */

@@ -1,12 +1,12 @@
-/** Waiting for something to become true without polling: whoever changes it says so. */
+/** Waits for a condition without polling, like a condition variable: code that changes the state calls `changed`. */
 
-/** Says what was awaited before the test's own timeout ends it. */
+/** Below the test's own timeout, so that the failure names the awaited condition. */
 const TIMEOUT_MS = 120_000;
 
 export class Watched {
   readonly #checks = new Set<() => void>();
 
-  /** To be called after each change. */
+  /** Rechecks all conditions; call it after each change. */
   changed(): void {
     for (const check of [...this.#checks]) check();
   }

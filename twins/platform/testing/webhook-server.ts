@@ -1,4 +1,4 @@
-/** A client's webhook: records what it is sent and answers as the test says. */
+/** A client's webhook: records requests and gives the test's answers. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Watched } from "./watched.ts";
@@ -13,18 +13,18 @@ interface WebhookCall {
 interface WebhookReply {
   status?: number;
   headers?: Record<string, string>;
-  /** Sent as it is when text, else as JSON. */
+  /** Text is sent unchanged, anything else as JSON. */
   body?: unknown;
 }
 
 export interface WebhookServer {
   url: string;
   calls: WebhookCall[];
-  /** How the next requests are answered; a reply that never resolves hangs. */
+  /** Answers the next requests; a reply that never resolves hangs. */
   answer: (call: WebhookCall) => WebhookReply | Promise<WebhookReply>;
-  /** The first `count` requests, once they have come. */
+  /** Waits for `count` requests and returns them. */
   waitForCount(count: number): Promise<WebhookCall[]>;
-  /** The first request that fits, once it has come. */
+  /** Waits for the first matching request. */
   waitFor(fits: (call: WebhookCall) => boolean): Promise<WebhookCall>;
   stop(): Promise<void>;
 }

@@ -1,11 +1,11 @@
-/** Programs of the bench that run in processes of their own, and how they are asked. */
+/** Bench programs in child processes, with a question-and-answer protocol. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { guardChild } from "../../base/child-guard.ts";
 
-/** Questions by name, each with the answer it gets. */
+/** Questions by name, each with its answer. */
 export type Questions<Q> = { [Name in keyof Q]: { ask: object; answer: unknown } };
 
 interface Envelope {
@@ -23,7 +23,7 @@ export interface Child<Q extends Questions<Q>> {
 
 /**
  * Starts a TypeScript program that calls `answerQuestions`.
- * @param program where its file is
+ * @param program path of its file
  * @param nodeOptions further options of Node, such as `--expose-gc`
  * @param temporaryFolder where it keeps its temporary files; the machine's when absent
  */
@@ -73,7 +73,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** The child's side. It ends with its parent. */
+/** The child's side of the protocol. It ends with its parent. */
 export function answerQuestions<Q extends Questions<Q>>(
   answers: {
     [Name in keyof Q]: (ask: Q[Name]["ask"]) => Promise<Q[Name]["answer"]>;

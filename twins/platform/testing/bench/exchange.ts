@@ -1,4 +1,4 @@
-/** HTTP over a kept connection by hand: a full client takes more time than the server that a bench measures. */
+/** Minimal HTTP over a persistent connection: a full client would take more time than the measured server. */
 import type { Socket } from "node:net";
 
 /** Sends one request and resolves with the answer's body once all of it is there. */

@@ -8,7 +8,7 @@ export interface BenchOptions {
 
 export type Bench = (options: BenchOptions) => Promise<Report>;
 
-/** One figure, side by side with what a bare program of a few lines reaches at the same time on the same machine. */
+/** One figure, next to that of a minimal reference program measured at the same time on the same machine. */
 export interface Figure {
   name: string;
   unit: string;
