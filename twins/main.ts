@@ -31,37 +31,37 @@ const variables = z.object({
   /** Port of the TLS listener, and of DNS over UDP and TCP; 0 takes a free one. */
   TWINS_TLS_PORT: port.default(0),
   TWINS_DNS_PORT: port.default(0),
-  /** Who is asked about other names; whoever wants to be strict asks nobody. */
+  /** Resolver for other names; none by default under TWINS_STRICT. */
   TWINS_DNS_UPSTREAM: upstreamSetting.prefault(process.env.TWINS_STRICT === "1" ? "none" : "system"),
-  /** Whose queries about other names are passed on: this machine's, or everybody's that reach the responder. */
+  /** Clients whose queries about other names are forwarded: those of this machine, or all. */
   TWINS_DNS_FORWARD_FOR: z.enum(["loopback", "all"]).default("loopback"),
-  /** IP address that the names resolve to, for those who reach this machine by another than the gateway's. */
+  /** IP address that the names resolve to, if clients do not reach the gateway at its own. */
   TWINS_DNS_ANSWER: z.union([z.ipv4(), z.ipv6()], "must be an IP address").optional(),
   /** Address the gateway listens on. */
   TWINS_HOST: z.string().min(1).default("127.0.0.1"),
-  /** Host names and pages' origins that are answered beside those of this machine, with commas between. */
+  /** Host names and origins of pages to answer, besides those of this machine; separated by commas. */
   ALLOWED_HOSTS: allowedHostsSetting.prefault(""),
   ALLOWED_ORIGINS: allowedOriginsSetting.prefault(""),
-  /** Key of the control plane; made and printed when unset. */
+  /** Key of the control plane; generated and printed when unset. */
   SANDBOX_API_KEY: z.string().min(8).optional(),
-  /** Hashes of organisations' keys, `organisation=sha256:…` with commas between; the first one owns `dev`. */
+  /** Hashes of organisations' keys, `organisation=sha256:…` separated by commas; the first one owns `dev`. */
   SANDBOX_API_KEYS: z.string().default(""),
-  /** Most sandboxes of an organisation at a time. */
+  /** Sandboxes of an organisation at a time. */
   SANDBOX_LIMIT: z.coerce.number("must be a number").int().min(1).max(10_000).optional(),
-  /** Variables of this machine that the services of `POST /sandboxes` may name, with commas between. */
+  /** Environment variables that services of `POST /sandboxes` may name, separated by commas. */
   SANDBOX_VARIABLES: z.string().default(""),
-  /** Largest file of which a dataset is made, in MiB. */
+  /** Limit of a dataset's file, in MiB. */
   DATASET_LIMIT_MB: z.coerce.number("must be a number").int().min(1).max(1_000_000).optional(),
-  /** Largest snapshot of a twin, which waits on disk. */
+  /** Limit of a twin's snapshot, in MiB. */
   SNAPSHOT_LIMIT_MB: z.coerce.number("must be a number").int().min(1).max(1_000_000).optional(),
-  /** How large the store of a log twin may become, in MiB. */
+  /** Limit of a log twin's store, in MiB. */
   STORE_LIMIT_MB: z.coerce.number("must be a number").int().min(1).max(1_000_000).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
 });
 type Settings = z.infer<typeof variables> & { TWINS_PORT: number; LOG_LEVEL: string };
 
 const GATEWAY_PORT = 6100;
-/** Datasets of the environment file are made once. */
+/** Cache of the datasets of the environment file. */
 const DATASET_FOLDER = ".offhook/datasets";
 const usage = `npm run twins -- [--environment FILE] [--json]
                      the twins alone, until Ctrl-C
@@ -102,16 +102,16 @@ async function serve(): Promise<void> {
   const end = () => process.kill(process.pid, "SIGTERM");
   onNpmGone(end);
   onReaderGone(end);
-  // Last: whoever reads the addresses may stop it at once.
+  // Last, since a reader of the addresses may stop the program at once.
   process.stdout.write(json ? `${JSON.stringify(found)}\n` : asText(twins, names));
 }
 
-/** Answers the command's exit status. Twins that run in this folder are used; else its own are started, and stopped. */
+/** Runs a command against the twins that run in this folder, or else against its own. @returns the command's exit status */
 async function execute(args: string[]): Promise<number> {
   const mark = args.indexOf("--");
   const [command, ...commandArgs] = mark < 0 ? [] : args.slice(mark + 1);
   if (command === undefined) throw new Error(`exec needs a command after --\n\n${usage}`);
-  // The command is told as by whoever started it; it has the same readers, and knows what their end means for it.
+  // The command shares our output streams and handles their end itself; npm's end is passed on to it as SIGTERM.
   onNpmGone(() => process.kill(process.pid, "SIGTERM"));
   onReaderGone(() => undefined);
   const { environment } = readArguments(args.slice(0, mark));
@@ -154,7 +154,7 @@ async function executeAgainst(
       ...describeNames(names),
       `sets ${set.join(", ")}`,
     ];
-    // Standard output is the command's.
+    // Standard output belongs to the command.
     process.stderr.write(`${lines.join("\n  ")}\n`);
     return await runCommand(command, args, environment);
   } finally {
@@ -170,7 +170,7 @@ interface Running {
 
 async function startAll(environment: string | undefined, settings: Settings): Promise<Running> {
   await requireOwnFolder();
-  // Standard output is for addresses; the log goes beside it.
+  // Standard output is for addresses; the log goes to standard error.
   const platformKeys = new PlatformKeys(MASK);
   const errors = pino.destination(2);
   const write = (line: string) => void errors.write(platformKeys.maskIn(line));
@@ -206,7 +206,7 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
       : { storeLimitBytes: settings.STORE_LIMIT_MB * 1024 ** 2 }),
   });
   try {
-    // Certificates take long to load: only what needs them waits for them.
+    // Loaded late, because the certificate code takes long to load.
     const { startNames } = await import("@offhook/platform/names/start");
     const started = await startNames({
       twins,
@@ -218,7 +218,7 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
       ...(settings.TWINS_DNS_ANSWER ? { answer: settings.TWINS_DNS_ANSWER } : {}),
       log,
     });
-    // The names last: sockets that came over TLS are closed by their twins, not cut.
+    // The names stop last, so that the twins close the sockets that came over TLS before their listener cuts them.
     const stop = () => twins.stop().finally(started.stop);
     return { twins, names: started.names, stop };
   } catch (error) {

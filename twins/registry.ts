@@ -1,6 +1,6 @@
 /**
- * The twins there are: a line for each package. A twin's code is loaded when a service is first asked for by this name, so who
- * runs one twin does not wait for the others. `npm run fork -- --without NAME` takes a line out with its package.
+ * The available twins, one line per package. A twin's code is loaded when a service of its name is first needed, so unused
+ * twins cost no start time. `npm run fork -- --without NAME` removes a line together with its package.
  */
 import { packagedTwin, type TwinEntry } from "@offhook/platform/twin/twin-entry";
 

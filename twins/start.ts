@@ -1,11 +1,11 @@
-/** Starts the twins of this project: those of the registry, by default with the services of `environment.yaml`. */
+/** Starts the twins of the registry, by default with the services of `environment.yaml`. */
 import { fileURLToPath } from "node:url";
 import { type RunningTwins, type StartOptions, startTwins } from "@offhook/platform/server/start";
 import { registry } from "./registry.ts";
 
 const shippedEnvironment = fileURLToPath(new URL("./environment.yaml", import.meta.url));
 
-/** As `startTwins`; without an environment file, and without a port, services take free ports instead of the shipped ones. */
+/** Options of `startTwins`. Without an environment file and a port, services take free ports instead of the shipped ones. */
 export type ProjectOptions = Omit<StartOptions, "twins" | "environmentFile" | "servicePorts"> &
   Partial<Pick<StartOptions, "environmentFile">>;
 
