@@ -1,13 +1,12 @@
+import { existsSync, readdirSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that start the project's programs and have whole calls: each has a process of its own. */
-const ALONE = [
-  "test/{house,scenarios,scripts,twins/exec}/**/*.test.ts",
-  "twins/platform/test/names/**/*.test.ts",
-];
+const root = new URL("..", import.meta.url).pathname;
+const twins = existsSync(`${root}/twins`) ? readdirSync(`${root}/twins`, { withFileTypes: true }) : [];
+const packages = twins.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 
-/** These take longest, and so does what compares much audio; begun last, one of them would run alone. */
+/** Start programs of their own or compare much audio. They begin first: begun last, one of them would run alone. */
 const LONG =
   /^(test\/(house|scenarios|scripts|twins)|twins\/platform\/test\/names|twins\/vapi\/test\/speech)\//;
 
@@ -20,15 +19,22 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+/** Ends what hangs. A test that takes longer on a quiet machine says so itself. */
+const LIMIT_MS = 60_000;
+/** For tests of whole programs, on a machine that has much else to do. */
+const PROGRAM_LIMIT_MS = 300_000;
+
+const limits = (ms: number) => ({ testTimeout: ms, hookTimeout: ms });
+
 export default defineConfig({
   test: {
-    root: new URL("..", import.meta.url).pathname,
-    // Ends what hangs; a machine that is slow or has much else to do needs many times what a quiet one does.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    root,
     expect: { poll: { timeout: 60_000 } },
-    setupFiles: ["twins/platform/testing/property-seed.ts"],
+    setupFiles: packages.includes("platform") ? ["twins/platform/testing/property-seed.ts"] : [],
     pool: "forks",
+    // Some tests wait for audio or a timer: one more at work than the smallest machine has cores.
+    maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
     // `npm run coverage`; without `include` a file that no test loads would not count.
     coverage: {
       provider: "v8",
@@ -37,16 +43,26 @@ export default defineConfig({
       reporter: ["text-summary", "html"],
       reportsDirectory: ".offhook/coverage",
     },
-    // Some tests wait for audio or a timer: one more at work than the smallest machine has cores.
-    maxWorkers: 3,
-    sequence: { sequencer: LongFirst },
     projects: [
-      { extends: true, test: { name: "alone", include: ALONE } },
-      // The modules that they share are loaded once for all of them.
+      // What a fork edits.
       {
         extends: true,
-        test: { name: "together", include: ["{test,twins}/**/*.test.ts"], exclude: ALONE, isolate: false },
+        test: { name: "app", include: ["test/{agent,tools,scenarios}/**/*.test.ts"], ...limits(LIMIT_MS) },
       },
+      // What holds the whole together: commands, walls, several twins at once.
+      {
+        extends: true,
+        test: {
+          name: "house",
+          include: ["test/{house,samples,scripts,twins}/**/*.test.ts"],
+          ...limits(PROGRAM_LIMIT_MS),
+        },
+      },
+      // The modules that a package's tests share are loaded once for all of them.
+      ...packages.map((name) => ({
+        extends: true as const,
+        test: { name, include: [`twins/${name}/test/**/*.test.ts`], isolate: false, ...limits(LIMIT_MS) },
+      })),
     ],
   },
 });

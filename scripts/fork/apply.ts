@@ -1,6 +1,16 @@
 /** Carries a plan out. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseDocument, YAMLSeq } from "yaml";
 import { ENVIRONMENT, type Plan, REGISTRY } from "./plan.ts";
@@ -24,19 +34,41 @@ export function remove(root: string, plan: Plan): void {
     edit(path.join(root, file), (text) => withoutRows(text, plan, folder));
   }
   editJson(path.join(root, "biome.json"), (settings) => withoutMissingPlugins(root, settings));
+  const formatter = path.join(root, "node_modules/@biomejs/biome/bin/biome");
+  const edited = ["biome.json", "package.json", REGISTRY].filter((file) => existsSync(path.join(root, file)));
+  execFileSync(process.execPath, [formatter, "format", "--write", ...edited], { cwd: root, stdio: "ignore" });
 }
 
-/** Makes the lock file say what package.json says. @throws when npm fails */
+/**
+ * Makes the lock file say what the package.json files say. Beside `node_modules`, npm would drop the optional packages of other
+ * machines from it: it works in a folder that has none.
+ * @throws when npm fails
+ */
 export function lock(root: string): void {
-  const args = [
-    "install",
-    "--package-lock-only",
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-    "--prefer-offline",
-  ];
-  execFileSync("npm", args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+  const folder = mkdtempSync(path.join(tmpdir(), "offhook-lock-"));
+  try {
+    const manifests = readdirIfThere(path.join(root, "twins")).map((name) => `twins/${name}/package.json`);
+    for (const file of ["package.json", "package-lock.json", ".npmrc", ...manifests]) {
+      if (!existsSync(path.join(root, file))) continue;
+      mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+      copyFileSync(path.join(root, file), path.join(folder, file));
+    }
+    const options = [
+      "--package-lock-only",
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--prefer-offline",
+    ];
+    execFileSync("npm", ["install", ...options], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+    copyFileSync(path.join(folder, "package-lock.json"), path.join(root, "package-lock.json"));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function readdirIfThere(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 type Json = Record<string, unknown>;
@@ -54,9 +86,8 @@ function editJson(file: string, change: (value: Json) => Json): void {
 function withoutMembers(manifest: Json, plan: Plan): Json {
   const without = (member: unknown, names: readonly string[]) =>
     Object.fromEntries(Object.entries(member ?? {}).filter(([name]) => !names.includes(name)));
-  const { workspaces, ...rest } = manifest;
   return {
-    ...(plan.isAll ? rest : { ...rest, workspaces }),
+    ...(plan.isAll ? without(manifest, ["workspaces"]) : manifest),
     scripts: without(manifest.scripts, plan.scripts),
     dependencies: without(manifest.dependencies, plan.dependencies),
     devDependencies: without(manifest.devDependencies, plan.dependencies),
@@ -84,7 +115,7 @@ function withoutServices(text: string, { packages, script }: Plan): string {
       }
     }
   }
-  return document.toString({ lineWidth: 0 });
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
 function withoutMissingPlugins(root: string, settings: Json): Json {

@@ -1,0 +1,154 @@
+/** Forks in copies: whoever takes twins away has a project that stands, with what a forker runs first. */
+import { execFile, execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { PROJECT } from "../../scripts/shared/folders.ts";
+import { readPackages } from "../../scripts/shared/packages.ts";
+
+/** Every way there is, each with all that a forker runs; without it the suite takes the two that differ most. */
+const ALL_FORKS = process.env.FORKS === "all";
+
+let copy: string;
+beforeEach(() => {
+  copy = mkdtempSync(path.join(tmpdir(), "offhook-fork-"));
+  const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
+    cwd: PROJECT,
+    encoding: "utf8",
+  });
+  for (const file of files.split("\0")) {
+    if (file === "" || !existsSync(path.join(PROJECT, file))) continue;
+    mkdirSync(path.dirname(path.join(copy, file)), { recursive: true });
+    cpSync(path.join(PROJECT, file), path.join(copy, file));
+  }
+  git("init", "--quiet");
+  commit("the clone");
+  installLinks();
+});
+afterEach(() => rmSync(copy, { recursive: true, force: true }));
+
+/** The dependencies of this project, and the copy's own packages. */
+function installLinks(): void {
+  const [from, to] = [path.join(PROJECT, "node_modules"), path.join(copy, "node_modules")];
+  mkdirSync(path.join(to, "@offhook"), { recursive: true });
+  for (const name of readdirSync(from)) {
+    if (name !== "@offhook") symlinkSync(path.join(from, name), path.join(to, name));
+  }
+  for (const { id, folder } of readPackages(copy)) {
+    symlinkSync(path.join(copy, folder), path.join(to, "@offhook", id));
+  }
+}
+
+const git = (...args: string[]) => execFileSync("git", args, { cwd: copy, encoding: "utf8" });
+
+function commit(subject: string): void {
+  git("add", "--all");
+  git("-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", subject);
+}
+
+interface Ran {
+  exitCode: number;
+  output: string;
+}
+
+async function run(command: string, ...args: string[]): Promise<Ran> {
+  // A fork knows nothing of the run that this test belongs to.
+  const { PATH, HOME, TMPDIR } = process.env;
+  const options = { cwd: copy, env: { PATH, HOME, TMPDIR, CI: "1" }, maxBuffer: 64 * 1024 * 1024 };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(command, args, options);
+    return { exitCode: 0, output: stdout + stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { exitCode: code, output: stdout + stderr };
+  }
+}
+
+const fork = (...args: string[]) => run("npm", "run", "--silent", "fork", "--", ...args);
+
+async function expectToPass(command: string, ...args: string[]): Promise<void> {
+  const { exitCode, output } = await run(command, ...args);
+  expect(exitCode, `${command} ${args.join(" ")}\n${output.slice(-4000)}`).toBe(0);
+}
+
+const scriptsOf = (): Record<string, string> =>
+  JSON.parse(readFileSync(path.join(copy, "package.json"), "utf8")).scripts;
+
+const services = readPackages(PROJECT).flatMap(({ id, service }) => (service === undefined ? [] : [id]));
+
+describe("a fork", () => {
+  const ways = [...services, "elasticsearch,splunk", "twins"];
+  test.each(ALL_FORKS ? ways : ["elasticsearch,splunk"])(
+    "without %s installs, passes lint, types and tests, and has its call",
+    async (without) => {
+      const { exitCode, output } = await fork("--name", "pizza-line", "--without", without);
+      expect(exitCode, output).toBe(0);
+      rmSync(path.join(copy, "node_modules"), { recursive: true });
+      await expectToPass("npm", "ci", "--ignore-scripts", "--prefer-offline");
+      await expectToPass("npm", "run", "lint");
+      await expectToPass("npm", "run", "typecheck");
+      const { demo } = scriptsOf();
+      if (demo !== undefined) await expectToPass("npm", "run", "demo");
+      await expectToPass("npm", "test", "--", "--project", "app");
+      if (ALL_FORKS) await expectToPass("npm", "test", "--", "--project", "house");
+      for (const id of without === "twins" ? ["platform"] : without.split(",")) {
+        expect(existsSync(path.join(copy, "twins", id))).toBe(false);
+      }
+    },
+  );
+
+  test.skipIf(ALL_FORKS).each([...services, "twins"])("without %s passes lint and types", async (without) => {
+    expect((await fork("--without", without)).exitCode).toBe(0);
+    await expectToPass("npm", "run", "lint");
+    await expectToPass("npm", "run", "typecheck");
+  });
+});
+
+describe("npm run fork", () => {
+  test("says with --dry-run what it would do, and does nothing", async () => {
+    const { output } = await fork("--name", "pizza-line", "--without", "splunk", "--dry-run");
+    expect(output).toContain("the project is called pizza-line");
+    expect(output).toContain("tools: error_trend");
+    expect(output).toContain("tools/error-trend.ts");
+    expect(git("status", "--porcelain", "--", ":!node_modules")).toBe("");
+  });
+
+  test("refuses on uncommitted changes, and can be run again for another twin", async () => {
+    expect((await fork("--name", "pizza-line", "--without", "splunk")).exitCode).toBe(0);
+    const refused = await fork("--without", "elasticsearch");
+    expect(refused.exitCode).toBe(1);
+    expect(refused.output).toContain("there are uncommitted changes");
+    commit("without splunk");
+    expect((await fork("--without", "elasticsearch")).exitCode).toBe(0);
+    expect(existsSync(path.join(copy, "twins/log-store"))).toBe(false);
+  });
+
+  test.each([
+    ["log-store", /log-store cannot be taken away by itself; there are: elasticsearch/],
+    ["oracle", /oracle cannot be taken away/],
+  ])("does not take %s, and says what there is", async (without, words) => {
+    const { exitCode, output } = await fork("--without", without);
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(words);
+  });
+
+  test("a file that needs what goes is named when it is the agent's", async () => {
+    writeFileSync(path.join(copy, "agent/probe.ts"), 'export * from "@offhook/postgres";\n');
+    commit("an agent that imports a twin");
+    const { exitCode, output } = await fork("--without", "postgres");
+    expect(exitCode).toBe(1);
+    expect(output).toContain("agent/probe.ts needs postgres");
+  });
+});
