@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -23,6 +24,7 @@ export function rename(root: string, name: string): void {
 }
 
 export function remove(root: string, plan: Plan): void {
+  for (const { from, to } of plan.left) renameSync(path.join(root, from), path.join(root, to));
   for (const each of plan.paths) rmSync(path.join(root, each), { recursive: true, force: true });
   editJson(path.join(root, "package.json"), (manifest) => withoutMembers(manifest, plan));
   if (!plan.isAll) {
@@ -33,10 +35,15 @@ export function remove(root: string, plan: Plan): void {
     const folder = path.posix.dirname(file) === "." ? "" : path.posix.dirname(file);
     edit(path.join(root, file), (text) => withoutRows(text, plan, folder));
   }
+  if (plan.left.length > 0)
+    for (const file of testFiles(root)) edit(file, (text) => withMoved(root, file, text, plan));
+  edit(path.join(root, ".env.example"), (text) => withoutVariables(text, plan.variables));
   editJson(path.join(root, "biome.json"), (settings) => withoutMissingPlugins(root, settings));
   const formatter = path.join(root, "node_modules/@biomejs/biome/bin/biome");
-  const edited = ["biome.json", "package.json", REGISTRY].filter((file) => existsSync(path.join(root, file)));
-  execFileSync(process.execPath, [formatter, "format", "--write", ...edited], { cwd: root, stdio: "ignore" });
+  const edited = ["biome.json", "package.json", "test", REGISTRY].filter((file) =>
+    existsSync(path.join(root, file)),
+  );
+  execFileSync(process.execPath, [formatter, "check", "--write", ...edited], { cwd: root, stdio: "ignore" });
 }
 
 /**
@@ -116,6 +123,33 @@ function withoutServices(text: string, { packages, script }: Plan): string {
     }
   }
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+function testFiles(root: string): string[] {
+  return readdirSync(path.join(root, "test"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => path.join(root, "test", name));
+}
+
+function withMoved(root: string, file: string, text: string, { left }: Plan): string {
+  return left.reduce((changed, { to, specifier }) => {
+    const relative = path.posix.relative(path.dirname(file), path.join(root, to));
+    return changed.replaceAll(`"${specifier}"`, `"${relative.startsWith(".") ? relative : `./${relative}`}"`);
+  }, text);
+}
+
+/** `.env.example` without the lines of these variables, and without sections that have no other. */
+function withoutVariables(text: string, variables: readonly string[]): string {
+  const isGone = (line: string) => variables.some((name) => line.startsWith(`${name}=`));
+  return text
+    .split(/^(?=# --- )/m)
+    .flatMap((section) => {
+      const lines = section.split("\n");
+      const named = lines.filter((line) => /^[A-Z_]+=/.test(line));
+      if (named.length > 0 && named.every(isGone)) return [];
+      return [lines.filter((line) => !isGone(line)).join("\n")];
+    })
+    .join("");
 }
 
 function withoutMissingPlugins(root: string, settings: Json): Json {

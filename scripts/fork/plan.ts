@@ -20,8 +20,11 @@ export interface Plan {
   isAll: boolean;
   /** Files and folders that go, relative to the project; no file of a folder that goes is listed beside it. */
   paths: string[];
-  /** Names of the tools that go. */
+  /** Files of packages that move to `test/support`: the place of each, and how it is imported until then. */
+  left: { from: string; to: string; specifier: string }[];
+  /** Names of the tools that go, and the variables that no other tool reads. */
   tools: string[];
+  variables: string[];
   /** Members of the root's package.json that go. */
   scripts: string[];
   dependencies: string[];
@@ -34,12 +37,14 @@ export async function planRemoval(root: string, packages: readonly Package[], is
   const project = readProject(root);
   const inPackages = (file: string) => packages.some(({ folder }) => file.startsWith(`${folder}/`));
   const gone = new Set<string>();
+  const left = isAll ? packages.flatMap(filesLeft) : [];
   if (isAll) for (const file of project.files) if (file.startsWith("twins/")) gone.add(file);
   for (const file of project.files) if (inPackages(file)) gone.add(file);
   const taken = packages.flatMap(({ takes }) => takes.filter((each) => existsSync(path.join(root, each))));
   const isTaken = (file: string) => taken.some((each) => file === each || file.startsWith(`${each}/`));
   for (const file of project.files) if (isTaken(file)) gone.add(file);
-  const tools = await toolNames(root, [...gone]);
+  for (const { from } of left) gone.delete(from);
+  const { tools, variables } = await toolsThatGo(root, gone, project.files);
   const scenarios = scenariosThatCall(root, tools);
   const texts = new Map(project.files.map((file) => [file, readFileSync(path.join(root, file), "utf8")]));
   const needs = neededBy(project.imports, texts);
@@ -65,7 +70,9 @@ export async function planRemoval(root: string, packages: readonly Package[], is
     packages,
     isAll,
     paths: [...new Set(paths)].sort(),
+    left,
     tools,
+    variables,
     scripts: scriptsOf(root, (file) => gone.has(file)),
     dependencies: dependenciesOf(root, packages, project.imports, gone),
     script,
@@ -87,15 +94,38 @@ function neededBy(
   return needs;
 }
 
-const toolModule = z.object({ default: z.object({ name: z.string() }) });
+function filesLeft({ name, folder, leaves }: Package): Plan["left"] {
+  return leaves.map((file) => ({
+    from: `${folder}/${file}`,
+    to: `test/support/${path.posix.basename(file)}`,
+    specifier: `${name}/${file.replace(/\.ts$/, "")}`,
+  }));
+}
 
-async function toolNames(root: string, files: readonly string[]): Promise<string[]> {
-  const tools = files.filter((file) => /^tools\/[^/]+(?<!\.d)\.ts$/.test(file));
-  const loaded = await Promise.all(tools.map((file) => import(pathToFileURL(path.join(root, file)).href)));
-  return loaded.flatMap((module) => {
-    const reading = toolModule.safeParse(module);
-    return reading.success ? [reading.data.default.name] : [];
-  });
+const toolModule = z.object({
+  default: z.object({ name: z.string(), environment: z.instanceof(z.ZodObject).optional() }),
+});
+
+async function toolsThatGo(
+  root: string,
+  gone: ReadonlySet<string>,
+  files: readonly string[],
+): Promise<Pick<Plan, "tools" | "variables">> {
+  const loaded = await Promise.all(
+    files
+      .filter((file) => /^tools\/[^/]+(?<!\.d)\.ts$/.test(file))
+      .map(async (file) => {
+        const reading = toolModule.safeParse(await import(pathToFileURL(path.join(root, file)).href));
+        const { name, environment: read } = reading.data?.default ?? {};
+        return { name, variables: Object.keys(read?.shape ?? {}), isGone: gone.has(file) };
+      }),
+  );
+  const going = loaded.filter(({ isGone }) => isGone);
+  const used = new Set(loaded.flatMap(({ isGone, variables }) => (isGone ? [] : variables)));
+  return {
+    tools: going.flatMap(({ name }) => name ?? []),
+    variables: going.flatMap(({ variables }) => variables).filter((name) => !used.has(name)),
+  };
 }
 
 function scenarioFiles(root: string): string[] {

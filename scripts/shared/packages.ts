@@ -16,8 +16,10 @@ const manifest = z.object({
       library: z.boolean().default(false),
       /** Files and folders of the project that are of no use without the package. */
       takes: z.array(z.string()).default([]),
+      /** Files of the package that the agent's tests keep when all packages go: they move to `test/support`. */
+      leaves: z.array(z.string()).default([]),
     })
-    .default({ library: false, takes: [] }),
+    .default({ library: false, takes: [], leaves: [] }),
 });
 
 export interface Package {
@@ -30,6 +32,7 @@ export interface Package {
   bench: string | undefined;
   isLibrary: boolean;
   takes: readonly string[];
+  leaves: readonly string[];
   /** Ids of the packages that its own code imports. */
   needs: readonly string[];
 }
@@ -51,6 +54,7 @@ export function readPackages(root: string): Package[] {
     bench: offhook.bench,
     isLibrary: offhook.library,
     takes: offhook.takes,
+    leaves: offhook.leaves,
     needs: Object.keys(dependencies).flatMap((dependency) => idOf.get(dependency) ?? []),
   }));
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Watched } from "@offhook/platform/testing/watched";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { loadTools } from "../../tools/registry.ts";
 import { type StandInCall, StandInRuntime } from "../support/stand-in-runtime.ts";
 import { VoiceClient } from "../support/voice-client.ts";
 
@@ -112,13 +113,10 @@ async function startOnCall(env: Record<string, string>) {
 
 test("the built agent takes a call with production dependencies only, and finishes it on SIGTERM", async () => {
   const { agent, client, call } = await startOnCall({ NODE_ENV: "production", DRAIN_TIMEOUT_MS: "100" });
-  expect(call.request.assistant.model.tools.map((tool) => tool.function.name)).toEqual([
-    "error_trend",
-    "incident_status",
-    "open_incident",
-    "search_logs",
-    "who_is_on_call",
-  ]);
+  const tools = await loadTools();
+  expect(call.request.assistant.model.tools.map((tool) => tool.function.name)).toEqual(
+    tools.all().map(({ name }) => name),
+  );
   client.send(Buffer.from([1, 2]));
   await call.received(2);
   agent.child.kill("SIGTERM");

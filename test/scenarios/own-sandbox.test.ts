@@ -95,19 +95,19 @@ test("scenarios side by side, each in its own sandbox, all open the same next in
 });
 
 test("a scenario's faults are refused with what is wrong, and gone when its call is over", async () => {
-  const busy = { effect: "status", status: 503, operation: "job.create" };
+  const busy = { effect: "status", status: 503, operation: "assistant.list" };
   const scenario: InlineScenario = {
     name: "busy",
-    description: "Splunk is busy, and nobody asks it.",
-    faults: { splunk: [busy, { ...busy, effect: "nothing" }] },
+    description: "The voice runtime is busy, where nobody asks it.",
+    faults: { vapi: [busy, { ...busy, effect: "nothing" }] },
     caller: { turns: [{ say: "thanks-goodbye" }, { stay_silent: "until_hang_up" }] },
     brain: [{ heard: "*", say: "Goodbye.", end_call: true }],
     expect: { ended_by: "callee", tool_calls: [] },
   };
-  await expect(replay(scenario)).rejects.toThrow(/faults: splunk does not take them/);
+  await expect(replay(scenario)).rejects.toThrow(/faults: vapi does not take them/);
   const { house: running, voiceUrl: url } = await stage();
   const { baseUrl, apiKey } = running.twins;
-  expect((await replay({ ...scenario, faults: { splunk: [busy] } }, { url })).failures).toEqual([]);
-  const left = await fetch(`${baseUrl}/c/dev/splunk/sim/faults`, { headers: { "x-api-key": apiKey } });
+  expect((await replay({ ...scenario, faults: { vapi: [busy] } }, { url })).failures).toEqual([]);
+  const left = await fetch(`${baseUrl}/c/dev/vapi/sim/faults`, { headers: { "x-api-key": apiKey } });
   expect(await left.json()).toEqual({ faults: [] });
 });
