@@ -5,7 +5,13 @@
 import path from "node:path";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
 import { runScenario, type ScenarioRun } from "@offhook/caller/run-scenario";
-import { findScenarioFiles, readScenario, type Scenario, ScenarioError } from "@offhook/caller/scenario-file";
+import {
+  findScenarioFiles,
+  firstScenario,
+  readScenario,
+  type Scenario,
+  ScenarioError,
+} from "@offhook/caller/scenario-file";
 import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { OwnFolderError } from "@offhook/platform/server/locator";
@@ -16,13 +22,12 @@ import type { House, Stage } from "./shared/house.ts";
 import { seconds, terminalOf } from "./shared/terminal.ts";
 import { printRecords, printSummary, printVerdict } from "./shared/verdict.ts";
 
-const DEMO_SCENARIO = "open-incident";
 /** On a terminal the default is real time, for reading along. */
 const SPEED_WITHOUT_TERMINAL = 10;
 const INTERRUPTED = 130;
 const USAGE = `npm run demo -- [scenario…] [--all] [--speed N]
 
-  scenario   names of files in samples/scenarios (default: ${DEMO_SCENARIO})
+  scenario   names of files in samples/scenarios (default: the first of them)
   --all      every scenario, one after the other
   --speed N  times faster than real time; default: 1 on a terminal, ${SPEED_WITHOUT_TERMINAL} elsewhere
 
@@ -125,7 +130,7 @@ function readOptions(): { scenarios: string[]; speed: number } | undefined {
     .max(50)
     .safeParse(values.speed ?? defaultSpeed());
   if (!speed.success) throw new UsageError(`--speed must be a number from 0.1 to 50\n\n${USAGE}`);
-  const named = positionals.length === 0 ? [DEMO_SCENARIO] : positionals;
+  const named = positionals.length === 0 ? [firstScenario(SCENARIOS_FOLDER)] : positionals;
   return { scenarios: values.all ? ["all"] : named, speed: speed.data };
 }
 

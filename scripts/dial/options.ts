@@ -2,17 +2,18 @@
 
 import type { Framing } from "@offhook/caller/line";
 import type { SandboxAddress } from "@offhook/caller/sandbox-client";
+import { firstScenario } from "@offhook/caller/scenario-file";
 import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { z } from "zod";
+import { SCENARIOS_FOLDER } from "../shared/folders.ts";
 import { locateAgent, locateTwins } from "../shared/locator.ts";
 
-const DEFAULT_SCENARIO = "open-incident";
 const DEFAULT_URL = "ws://127.0.0.1:8008/voice";
 
 export const USAGE = `npm run dial -- [scenario…]   call the agent, as each scenario says
 
   scenario            name of a file in samples/scenarios, path of a file or a folder, or all
-                      (default: ${DEFAULT_SCENARIO})
+                      (default: the first of them)
   --url URL           the agent; default: VOICE_URL, the one that runs here, the channel of
                       the twins' environment file, ${DEFAULT_URL}
   --protocol P        framing of the voice channel, binary or json; default: the scenario's, else binary
@@ -84,7 +85,10 @@ export function readCommandLine(args: string[]): CommandLine | undefined {
     const problems = parsed.error.issues.map(({ path, message }) => `--${path.join(".")}: ${message}`);
     throw new UsageError(`${problems.join("\n")}\n\n${USAGE}`);
   }
-  return { ...parsed.data, scenarios: positionals.length === 0 ? [DEFAULT_SCENARIO] : positionals };
+  return {
+    ...parsed.data,
+    scenarios: positionals.length === 0 ? [firstScenario(SCENARIOS_FOLDER)] : positionals,
+  };
 }
 
 /** The agent named on the command line or in the environment. */

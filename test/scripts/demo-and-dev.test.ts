@@ -11,7 +11,7 @@ afterAll(() => rmSync(recordings, { recursive: true }));
 const FREE_PORTS = { TWINS_PORT: "0", PORT: "0" };
 
 test("the demo starts everything, places a call, shows what came of it, and leaves nothing running", async () => {
-  const demo = new Command("demo.ts", ["--speed", "10"], { RECORD_DIR: recordings });
+  const demo = new Command("demo.ts", ["open-incident", "--speed", "10"], { RECORD_DIR: recordings });
   const { stdout, stderr, exitCode } = await demo.finished();
   expect(stderr).toBe("");
   // What goes on is said before anything is ready.
@@ -31,7 +31,7 @@ test("the demo starts everything, places a call, shows what came of it, and leav
 });
 
 test("Ctrl-C in the middle of the demo stops all of it", async () => {
-  const demo = new Command("demo.ts", []);
+  const demo = new Command("demo.ts", ["open-incident"]);
   await demo.output(/caller {2}Hello/);
   demo.interrupt();
   expect((await demo.finished()).exitCode).toBe(130);
@@ -40,7 +40,7 @@ test("Ctrl-C in the middle of the demo stops all of it", async () => {
 });
 
 test("a demo that is killed leaves nothing running, its database neither", async () => {
-  const demo = new Command("demo.ts", []);
+  const demo = new Command("demo.ts", ["open-incident"]);
   await demo.output(/caller {2}Hello/);
   const family = familyOf(demo.pid);
   // Itself, the server of the database, its workers, and what watches over it.

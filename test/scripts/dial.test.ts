@@ -138,7 +138,7 @@ test.concurrent("without twins the call is judged by its audio, and what could n
 
 test("a call that fails is explained, and the exit status is 1", async () => {
   const { stdout, exitCode } = await dial(["--no-twins", "--url", "ws://127.0.0.1:9/voice"], {});
-  expect(stdout).toMatch(/failed {2}open-incident/);
+  expect(stdout).toMatch(/failed {2}ask-status/);
   expect(stdout).toMatch(/outcome: expected completed, found callee_no_answer \(.*ECONNREFUSED/);
   expect(stdout).toMatch(/npm run dev/);
   expect(exitCode).toBe(1);

@@ -44,6 +44,16 @@ export function listScenarioFiles(folder: string): Map<string, string> {
 }
 
 /**
+ * Name of the first scenario, in the order of the files' names.
+ * @throws ScenarioError when there is none
+ */
+export function firstScenario(folder: string): string {
+  const [name] = listScenarioFiles(folder).keys();
+  if (name === undefined) throw new ScenarioError(`there is no scenario in ${folder}: add a .yaml file`);
+  return name;
+}
+
+/**
  * Resolves scenarios: names of files in `folder`, paths of files or folders, or `all`.
  * @throws ScenarioError listing the known scenarios
  */
