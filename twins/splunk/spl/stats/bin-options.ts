@@ -4,6 +4,7 @@ import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
 import { numberOf, type Typed } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
+import type { OptionType } from "../syntax/argument-reader.ts";
 import { count, number, text } from "../syntax/option-types.ts";
 import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
 import { zoneOf } from "../time/zone-of.ts";
@@ -13,13 +14,15 @@ import { span, type TimeSpan, timeSpanOf } from "./span.ts";
 import { approximateSeconds, automaticSpan, type TimeBuckets, timeBuckets } from "./time-buckets.ts";
 
 /** splunkd words refused values of bin options differently from those of other options. */
-const refusal = (name: string, text: string) => `The value for option ${name} (${text}) is invalid.`;
+const wording: Pick<OptionType<unknown>, "errorMessage"> = {
+  errorMessage: (name, text) => `The value for option ${name} (${text}) is invalid.`,
+};
 
 /** For `ArgumentReader.options`. */
 export const binOptionTypes = {
   bins: count,
-  span: { ...span, refusal },
-  minspan: { ...span, refusal },
+  span: { ...span, ...wording },
+  minspan: { ...span, ...wording },
   start: number,
   end: number,
   aligntime: text,
