@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PROJECT } from "../../scripts/shared/folders.ts";
 import { readPackages } from "../../scripts/shared/packages.ts";
 
-/** Every way there is, each with all that a forker runs; without it the suite takes the two that differ most. */
+/** Every way there is, each with all that a forker runs; else one of them, and of the others lint and types. */
 const ALL_FORKS = process.env.FORKS === "all";
 
 let copy: string;
@@ -86,6 +86,9 @@ async function expectToPass(command: string, ...args: string[]): Promise<void> {
 const scriptsOf = (): Record<string, string> =>
   JSON.parse(readFileSync(path.join(copy, "package.json"), "utf8")).scripts;
 
+/** Of a whole fork: it installs, calls and tests. */
+const WHOLE_LIMIT_MS = (ALL_FORKS ? 30 : 10) * 60_000;
+
 const services = readPackages(PROJECT).flatMap(({ id, service }) => (service === undefined ? [] : [id]));
 
 describe("a fork", () => {
@@ -107,6 +110,7 @@ describe("a fork", () => {
         expect(existsSync(path.join(copy, "twins", id))).toBe(false);
       }
     },
+    WHOLE_LIMIT_MS,
   );
 
   test.skipIf(ALL_FORKS).each([...services, "twins"])("without %s passes lint and types", async (without) => {
