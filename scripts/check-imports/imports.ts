@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
+import { type Package, readPackages } from "../shared/packages.ts";
 
 /** The folders that hold code. */
 const FOLDERS = ["agent", "tools", "twins", "samples", "scripts", "test"];
@@ -20,18 +21,9 @@ export interface Import {
   to: string | undefined;
 }
 
-/** A package of the workspaces. */
-export interface Workspace {
-  name: string;
-  /** Relative to the project: `twins/audio`. */
-  folder: string;
-  /** From subpath (`.`, `./pcm`) to file, relative to the project. */
-  exports: ReadonlyMap<string, string>;
-}
-
 export interface Project {
   files: string[];
-  workspaces: Workspace[];
+  workspaces: Package[];
   imports: Import[];
 }
 
@@ -43,7 +35,7 @@ type Written = Pick<Import, "specifier" | "isTypeOnly"> & { start: number };
  */
 export function readProject(root: string): Project {
   const files = FOLDERS.flatMap((folder) => sourceFiles(root, folder));
-  const workspaces = readWorkspaces(root);
+  const workspaces = readPackages(root);
   const imports = files.flatMap((from) => {
     const text = readFileSync(path.join(root, from), "utf8");
     return writtenImports(from, text).map(({ specifier, isTypeOnly, start }) => ({
@@ -65,21 +57,6 @@ function sourceFiles(root: string, folder: string): string[] {
     if (SKIPPED.has(entry.name)) return [];
     if (entry.isDirectory()) return sourceFiles(root, name);
     return SOURCE.test(name) ? [name] : [];
-  });
-}
-
-function readWorkspaces(root: string): Workspace[] {
-  const twins = path.join(root, "twins");
-  const entries = existsSync(twins) ? readdirSync(twins, { withFileTypes: true }) : [];
-  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `twins/${name}`);
-  return folders.map((folder) => {
-    const manifest: { name: string; exports?: Record<string, string> } = JSON.parse(
-      readFileSync(path.join(root, folder, "package.json"), "utf8"),
-    );
-    const exports = Object.entries(manifest.exports ?? {}).map(
-      ([subpath, file]) => [subpath, path.posix.join(folder, file)] as const,
-    );
-    return { name: manifest.name, folder, exports: new Map(exports) };
   });
 }
 
@@ -114,13 +91,13 @@ function writtenImports(file: string, text: string): Written[] {
   return found;
 }
 
-function resolve(from: string, specifier: string, workspaces: readonly Workspace[]): string | undefined {
+function resolve(from: string, specifier: string, workspaces: readonly Package[]): string | undefined {
   if (specifier.startsWith(".")) return path.posix.join(path.posix.dirname(from), specifier);
   const workspace = workspaceOf(specifier, workspaces);
   return workspace?.exports.get(`.${specifier.slice(workspace.name.length)}`);
 }
 
 /** The workspace that a specifier names, whether or not that exports what is asked of it. */
-export function workspaceOf(specifier: string, workspaces: readonly Workspace[]): Workspace | undefined {
+export function workspaceOf(specifier: string, workspaces: readonly Package[]): Package | undefined {
   return workspaces.find(({ name }) => specifier === name || specifier.startsWith(`${name}/`));
 }

@@ -1,6 +1,7 @@
 /** Which file may import which. A rule knows folders and packages; none knows a single exception. */
 import path from "node:path";
-import { type Import, type Project, type Workspace, workspaceOf } from "./imports.ts";
+import type { Package } from "../shared/packages.ts";
+import { type Import, type Project, workspaceOf } from "./imports.ts";
 
 /**
  * What a package's code may import of the other packages. Every package may import the platform; one that is not in
@@ -41,7 +42,7 @@ interface Context extends Import {
   source: Place;
   target: Place | undefined;
   /** The workspace that is imported by name. */
-  workspace: Workspace | undefined;
+  workspace: Package | undefined;
   isRelative: boolean;
 }
 
@@ -143,7 +144,7 @@ export const RULES: readonly Rule[] = [
 ];
 
 /** @returns the rule that refuses an import, if one does */
-export function refusalOf(it: Import, workspaces: readonly Workspace[]): Rule | undefined {
+export function refusalOf(it: Import, workspaces: readonly Package[]): Rule | undefined {
   const context: Context = {
     ...it,
     source: placeOf(it.from),

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { listScenarioFiles } from "@offhook/caller/scenario-file";
 import { parse } from "yaml";
 import { z } from "zod";
 import { readProject } from "../check-imports/imports.ts";
@@ -129,10 +130,7 @@ async function toolsThatGo(
 }
 
 function scenarioFiles(root: string): string[] {
-  return readdirSync(path.join(root, SCENARIOS))
-    .filter((name) => name.endsWith(".yaml"))
-    .sort()
-    .map((name) => `${SCENARIOS}/${name}`);
+  return [...listScenarioFiles(path.join(root, SCENARIOS)).keys()].map((name) => `${SCENARIOS}/${name}.yaml`);
 }
 
 function scenariosThatCall(root: string, tools: readonly string[]): string[] {

@@ -1,10 +1,11 @@
 /** The packages of `twins/`, and what each declares to belong to it in the `offhook` member of its package.json. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
 
 const manifest = z.object({
   name: z.string(),
+  exports: z.record(z.string(), z.string()).default({}),
   dependencies: z.record(z.string(), z.string()).default({}),
   offhook: z
     .strictObject({
@@ -27,7 +28,10 @@ export interface Package {
   id: string;
   /** As it is imported: `@offhook/splunk`. */
   name: string;
+  /** Relative to the project: `twins/splunk`. */
   folder: string;
+  /** From subpath (`.`, `./pcm`) to file, relative to the project. */
+  exports: ReadonlyMap<string, string>;
   service: string | undefined;
   bench: string | undefined;
   isLibrary: boolean;
@@ -39,17 +43,22 @@ export interface Package {
 
 /** @throws ZodError when a package.json declares something else */
 export function readPackages(root: string): Package[] {
-  const read = readdirSync(path.join(root, "twins"), { withFileTypes: true })
+  const twins = path.join(root, "twins");
+  const entries = existsSync(twins) ? readdirSync(twins, { withFileTypes: true }) : [];
+  const read = entries
     .filter((entry) => entry.isDirectory())
     .map(({ name: id }) => {
       const text = readFileSync(path.join(root, "twins", id, "package.json"), "utf8");
       return { id, ...manifest.parse(JSON.parse(text)) };
     });
   const idOf = new Map(read.map(({ id, name }) => [name, id]));
-  return read.map(({ id, name, dependencies, offhook }) => ({
+  return read.map(({ id, name, exports, dependencies, offhook }) => ({
     id,
     name,
     folder: `twins/${id}`,
+    exports: new Map(
+      Object.entries(exports).map(([subpath, file]) => [subpath, path.posix.join("twins", id, file)]),
+    ),
     service: offhook.service,
     bench: offhook.bench,
     isLibrary: offhook.library,
