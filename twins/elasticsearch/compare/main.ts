@@ -1,5 +1,6 @@
 /** `npm run compare -- --real URL`: the same generated requests to the search twin and to a real Elasticsearch. */
 
+import { reasonOf } from "@offhook/platform/base/reason";
 import { readArguments, readPositiveInteger, UsageError } from "@offhook/platform/server/command-line";
 import { onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { type CompareReport, compare } from "./run.ts";
@@ -83,6 +84,6 @@ onReaderGone(() => process.exit());
 try {
   process.exitCode = await main();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(reasonOf(error));
   process.exitCode = 2;
 }

@@ -1,9 +1,11 @@
 /** The twin and the real server, both with the same documents in indices of the same names. */
+
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import engine from "@offhook/engine";
+import { reasonOf } from "@offhook/platform/base/reason";
 import { startTwins } from "@offhook/platform/server/start";
 import { type FuzzRequest, Sender } from "@offhook/platform/testing/fuzz/request";
 import elasticsearch from "../index.ts";
@@ -47,7 +49,7 @@ export async function openServers(realUrl: string): Promise<Servers> {
       return { status, body: parsed(body) };
     } catch (error) {
       // The real one closes the connection when it fails while it writes an answer.
-      return { status: NO_ANSWER, body: { error: error instanceof Error ? error.message : String(error) } };
+      return { status: NO_ANSWER, body: { error: reasonOf(error) } };
     }
   };
   const [askReal, askTwin] = [asker(realUrl.replace(/\/$/, "")), asker(twinUrl)];

@@ -1,5 +1,7 @@
 /** JSON values: parsing a body, copying, and estimating their size. */
+
 import { emptyRecord } from "./lookup-table.ts";
+import { reasonOf } from "./reason.ts";
 
 /** Maximum nesting; deeper JSON is an attack or a mistake, and would overflow the stack of recursive code. */
 export const MAX_JSON_DEPTH = 200;
@@ -17,7 +19,7 @@ export function readJson(body: Buffer): JsonReading {
   } catch (error) {
     return {
       ok: false,
-      message: `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      message: `the body is not JSON: ${reasonOf(error)}`,
     };
   }
 }

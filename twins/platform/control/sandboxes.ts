@@ -1,5 +1,7 @@
 /** `/sandboxes`: making, finding, resetting and ending sandboxes. */
+
 import { z } from "zod";
+import { reasonOf } from "../base/reason.ts";
 import { type Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
 import { isPlainName } from "../http/api-keys.ts";
 import { errorResponse, readBodyAs, readBodyAsync, unavailableResponse } from "../http/errors.ts";
@@ -215,7 +217,7 @@ function refusalResponse({ status, code, message }: SandboxRefusal): VendorRespo
 /** @param source of the services: a twin that does not start is the client's fault only if the request named it. */
 function creationFailure(error: unknown, source: "request" | "environment file"): VendorResponse {
   if (error instanceof SandboxRefusal) return refusalResponse(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = reasonOf(error);
   if (error instanceof DatasetRefusal) return errorResponse(422, "invalid_dataset", message, error.problems);
   if (error instanceof WorldUnavailable) return unavailableResponse(error);
   const cause = error instanceof Error ? error.cause : undefined;

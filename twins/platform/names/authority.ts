@@ -2,6 +2,7 @@
  * The local certificate authority: a root created at the first start and kept in `.offhook/`, which signs one certificate
  * per host name. It is never added to the machine's trust store; programs trust it only when configured to.
  */
+import { reasonOf } from "../base/reason.ts";
 import "reflect-metadata";
 import type { webcrypto } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -108,7 +109,7 @@ async function readRoot(file: string): Promise<Root | undefined> {
       certificate: new x509.X509Certificate(certificate),
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(`${file} is no certificate authority (${reason}); remove it, and a new one is made`);
   }
 }

@@ -1,7 +1,9 @@
 /** Certificate bundles by which programs trust the local authority in addition to those they already trust. */
+
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { rootCertificates } from "node:tls";
+import { reasonOf } from "../base/reason.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** Variables that name a program's trusted authorities, each with its fallbacks when unset. */
@@ -77,7 +79,7 @@ async function readAuthorities(variable: string, place: string): Promise<string>
       .map((file) => readFile(path.join(place, file.name), "utf8"));
     return [...new Set(await Promise.all(texts))].join("\n");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(
       `${variable} names no certificates that can be read (${reason}); name a file that is there, or unset it`,
       { cause: error },

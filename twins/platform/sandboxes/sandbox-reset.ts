@@ -1,5 +1,6 @@
 /** A reset of a whole sandbox: every twin, or none. */
 
+import { reasonOf } from "../base/reason.ts";
 import { Spool } from "../world/spool.ts";
 import { loadState, writeState } from "../world/state-source.ts";
 import { type StateSource, WorldUnavailable } from "../world/world.ts";
@@ -79,8 +80,4 @@ async function eachTwin<Item, Result>(
     }
   });
   return { done, failures };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,9 @@
 /** A sandbox: one clock and one running twin of each service it was asked for. */
+
 import type { Logger } from "pino";
 import { type SandboxClock, wallTime } from "../base/clock.ts";
 import { endWithin } from "../base/deadline.ts";
+import { reasonOf } from "../base/reason.ts";
 import { CallbackRegister } from "../client/destination.ts";
 import { Faults } from "../faults/faults.ts";
 import { FileStore } from "../files/file-store.ts";
@@ -34,7 +36,7 @@ export function compileTwin(definition: AnyTwinDefinition): TwinType {
       ),
     };
   } catch (error) {
-    throw new Error(`twin ${definition.name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`twin ${definition.name}: ${reasonOf(error)}`);
   }
 }
 
@@ -213,7 +215,7 @@ async function startTwin(
       connections: sandbox.connections,
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(`twin ${name} of sandbox ${options.id} did not start: ${reason}`, { cause: error });
   }
 }

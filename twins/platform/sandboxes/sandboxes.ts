@@ -1,9 +1,11 @@
 /** All sandboxes of a process: created, found, reset and removed by the organisation that owns them. */
+
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import { SandboxClock, wallTime } from "../base/clock.ts";
 import { endWithin } from "../base/deadline.ts";
 import { getOrAdd } from "../base/get-or-add.ts";
+import { reasonOf } from "../base/reason.ts";
 import type { DatasetPlace, Environments, ResetSandbox } from "../datasets/environments.ts";
 import { isName } from "../http/address.ts";
 import { isPlainName, NAME_SEPARATOR } from "../http/api-keys.ts";
@@ -192,7 +194,7 @@ export class Sandboxes {
         await turn;
         return [{ id }];
       } catch (error) {
-        const problem = error instanceof Error ? error.message : String(error);
+        const problem = reasonOf(error);
         twin.log.error({ err: error }, "could not load the dataset into the twin");
         return [{ id, problem }];
       }
@@ -264,7 +266,7 @@ export class Sandboxes {
       }
     } catch (error) {
       await stopAll({ sandbox, ports, ownDatasets }, TWIN_STOP_MS);
-      throw new SandboxRefusal(409, "conflict", error instanceof Error ? error.message : String(error));
+      throw new SandboxRefusal(409, "conflict", reasonOf(error));
     }
     return { sandbox, ports, ownDatasets };
   }

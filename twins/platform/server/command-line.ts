@@ -1,5 +1,7 @@
 /** Argument parsing shared by all commands of the project. */
+
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { reasonOf } from "../base/reason.ts";
 
 /** An invalid command line; the message holds the reason and the usage. */
 export class UsageError extends Error {
@@ -25,13 +27,13 @@ export function readArguments<const Known extends Options>(
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(`${reasonOf(error)}\n\n${usage}`);
+    throw new UsageError(`${refusalOf(error)}\n\n${usage}`);
   }
 }
 
 /** Node's reason without its advice on arguments that begin with a dash, since none of ours do. */
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+function refusalOf(error: unknown): string {
+  const text = reasonOf(error);
   return text.split(". To specify")[0] ?? text;
 }
 

@@ -1,9 +1,11 @@
 /** Starts the twins of an environment in this process, for `npm run twins`, the demo and the tests. */
+
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import { type Logger, pino } from "pino";
 import { endWithin } from "../base/deadline.ts";
+import { reasonOf } from "../base/reason.ts";
 import { Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
 import { Libraries } from "../datasets/libraries.ts";
 import { createApiKeys, type KeyEntry, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "../http/api-keys.ts";
@@ -243,10 +245,6 @@ async function readEnvironmentFile(file: string, known: readonly TwinEntry[]): P
     throw new Error(`the environment file ${shown} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
   return readEnvironment(text, shown, known);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Time limits of ending the sandboxes with their twins, and the datasets; later work is abandoned. */

@@ -1,6 +1,8 @@
 /** A column of an in-memory table: declared once with zod, from which checks and the plain-language schema follow. */
+
 import { z } from "zod";
 import { lookupTable } from "../base/lookup-table.ts";
+import { reasonOf } from "../base/reason.ts";
 import type { ColumnDescription } from "./world.ts";
 
 export interface ColumnDeclaration<Type extends z.ZodType = z.ZodType> {
@@ -90,7 +92,7 @@ function valueSchema(table: string, name: string, type: z.ZodType): ValueSchema 
   try {
     schema = z.toJSONSchema(type, { io: "output" });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(`column ${table}.${name}: its type cannot be carried by JSON (${reason})`);
   }
   const alternatives = schema.anyOf?.filter((option) => option.type !== "null") ?? [];

@@ -2,7 +2,9 @@
  * A pull parser for JSON that does not fit into memory: the reader enters objects and arrays, or takes a value whole, which
  * `JSON.parse` then parses. Only the value being read is held in memory.
  */
+
 import { MAX_JSON_DEPTH } from "../base/json.ts";
+import { reasonOf } from "../base/reason.ts";
 
 /** Limit of a value that is taken whole. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
@@ -68,7 +70,7 @@ export class JsonStream {
     try {
       return JSON.parse(String(text));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       throw new MalformedJson(reason, start);
     }
   }

@@ -1,9 +1,11 @@
 /** Bench programs in child processes, with a question-and-answer protocol. */
+
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { guardChild } from "../../base/child-guard.ts";
+import { reasonOf } from "../../base/reason.ts";
 
 /** Questions by name, each with its answer. */
 export type Questions<Q> = { [Name in keyof Q]: { ask: object; answer: unknown } };
@@ -82,7 +84,7 @@ export function answerQuestions<Q extends Questions<Q>>(
   process.on("message", async ({ id, name, ask }: Envelope) => {
     const reply: Reply = await answers[name as keyof Q](ask).then(
       (answer) => ({ id, answer }),
-      (error: unknown) => ({ id, problem: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => ({ id, problem: reasonOf(error) }),
     );
     process.send?.(reply);
   });
