@@ -49,7 +49,7 @@ const environmentSchema = z.object({
   VOICE_API_URL: httpUrl.default("https://api.vapi.ai"),
   /** Base address of the simulation engine. */
   ENGINE_URL: httpUrl.default("http://localhost:6100"),
-  /** Simulation the tool calls are reported to; reporting is off without one. `X-Simulation-Id` on `/voice` wins over it. */
+  /** Simulation the tool calls are reported to; reporting is off without one. The one that a caller of `/voice` names wins over it. */
   SIMULATION_ID: simulationIdSchema.optional(),
   /** Public address of this agent, as the runtime reaches it. Without it a tunnel is opened on the first call. */
   PUBLIC_BASE_URL: httpUrl.optional(),

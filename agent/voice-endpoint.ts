@@ -20,7 +20,7 @@ const BASE_URL = "http://agent";
 /** A caller who was let in. */
 export interface VoiceConnection {
   caller: CallerChannel;
-  /** From `X-Simulation-Id`. */
+  /** From `X-Simulation-Id` or `?simulation=`. */
   simulationId: string | undefined;
 }
 
@@ -90,13 +90,34 @@ function admit(request: IncomingMessage, { config, guard, calls }: VoiceEndpoint
   if (framing === undefined) {
     return { status: 400, reason: "bad_request", message: "protocol must be binary or json" };
   }
-  const header = request.headers["x-simulation-id"];
-  const simulationId = simulationIdSchema.optional().safeParse(header === "" ? undefined : header);
-  if (!simulationId.success) {
-    const problem = simulationId.error.issues.map((issue) => issue.message).join("; ");
-    return { status: 400, reason: "bad_request", message: `X-Simulation-Id ${problem}` };
+  const simulation = simulationOf(request, url);
+  return "status" in simulation ? simulation : { framing, ...simulation };
+}
+
+/** The simulation a caller names; browsers set no headers on WebSockets, so the address may name it too. Empty is none. */
+function simulationOf(
+  { headers }: IncomingMessage,
+  { searchParams }: URL,
+): Pick<Admission, "simulationId"> | Refusal {
+  const places = [
+    { place: "X-Simulation-Id", values: [headers["x-simulation-id"] ?? []].flat() },
+    { place: "?simulation=", values: searchParams.getAll("simulation") },
+  ];
+  const ids = new Set<string>();
+  for (const { place, values } of places) {
+    for (const value of values.filter((text) => text !== "")) {
+      const id = simulationIdSchema.safeParse(value);
+      if (!id.success) {
+        const problem = id.error.issues.map((issue) => issue.message).join("; ");
+        return { status: 400, reason: "bad_request", message: `${place} ${problem}` };
+      }
+      ids.add(id.data);
+    }
   }
-  return { framing, simulationId: simulationId.data };
+  const [simulationId, ...others] = ids;
+  if (others.length === 0) return { simulationId };
+  const message = `a call has one simulation, but X-Simulation-Id and ?simulation= name ${[...ids].join(" and ")}: send one of them`;
+  return { status: 400, reason: "bad_request", message };
 }
 
 /** `?protocol=` wins over the subprotocols offered. */

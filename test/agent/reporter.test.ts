@@ -6,6 +6,7 @@ import { z } from "zod";
 import { registryOf } from "../../tools/registry.ts";
 import { defineTool } from "../../tools/tool.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
+import type { VoiceClientOptions } from "../support/voice-client.ts";
 
 const parameters = z.object({ service: z.string() });
 const tools = registryOf([
@@ -134,15 +135,24 @@ describe("events to the engine", () => {
     engine.stop();
   });
 
-  test("X-Simulation-Id of the connection wins, and goes to the runtime as metadata", async () => {
-    await start({ SIMULATION_ID: "sim-1" });
-    const { runtimeCall } = await bench.call({ headers: { "x-simulation-id": "sim-2" } });
-    expect(runtimeCall.request.assistant.metadata).toEqual({ simulationId: "sim-2" });
-    await bench.postTools(runtimeCall, toolCalls(lookUp));
-    await engine.received(1);
-    expect(engine.requests[0]?.url).toBe("/simulations/sim-2/events");
-    engine.stop();
-  });
+  const named: [string, VoiceClientOptions, string][] = [
+    ["X-Simulation-Id", { headers: { "x-simulation-id": "sim-2" } }, "sim-2"],
+    ["?simulation=", { query: "simulation=sim-2" }, "sim-2"],
+    ["both, alike", { headers: { "x-simulation-id": "sim-2" }, query: "simulation=sim-2" }, "sim-2"],
+    ["an empty one, which is none", { query: "simulation=" }, "sim-1"],
+  ];
+  test.each(named)(
+    "the connection's simulation wins, and goes to the runtime as metadata: %s",
+    async (_place, options, simulationId) => {
+      await start({ SIMULATION_ID: "sim-1" });
+      const { runtimeCall } = await bench.call(options);
+      expect(runtimeCall.request.assistant.metadata).toEqual({ simulationId });
+      await bench.postTools(runtimeCall, toolCalls(lookUp));
+      await engine.received(1);
+      expect(engine.requests[0]?.url).toBe(`/simulations/${simulationId}/events`);
+      engine.stop();
+    },
+  );
 
   test("a tool call that comes after the phone call is over is reported to the call's own simulation", async () => {
     await start({ SIMULATION_ID: "sim-1" });

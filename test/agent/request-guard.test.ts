@@ -80,6 +80,21 @@ describe("a web page", () => {
     });
   }
 
+  test("of the twins, as the console's, may place a call of a simulation; the same call of a foreign page is refused", async () => {
+    bench = await startAgentBench();
+    const query = "protocol=binary&simulation=sim-1";
+    const foreign = { origin: "http://127.0.0.1.evil.example:6100" };
+    await expect(VoiceClient.connect(bench.agent.url, { query, headers: foreign })).rejects.toThrow(
+      /403.*ALLOWED_ORIGINS/,
+    );
+    expect(bench.runtime.createRequests).toBe(0);
+    const own = { origin: "http://127.0.0.1:6100" };
+    const { client, runtimeCall } = await bench.call({ query, headers: own });
+    expect(runtimeCall.request.assistant.metadata).toEqual({ simulationId: "sim-1" });
+    client.hangUp();
+    await runtimeCall.gone();
+  });
+
   test("allowed is an origin, not its host with another scheme or port", async () => {
     bench = await startAgentBench({ env: { ALLOWED_ORIGINS: "https://app.example.org" } });
     for (const origin of ["http://app.example.org", "https://app.example.org:8443"]) {

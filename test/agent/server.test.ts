@@ -44,8 +44,28 @@ describe("who may call", () => {
     bench = await startAgentBench();
     for (const id of ["../../c/dev", "x".repeat(129), "a b"]) {
       const connecting = VoiceClient.connect(bench.agent.url, { headers: { "x-simulation-id": id } });
-      await expect(connecting).rejects.toThrow("400");
+      await expect(connecting).rejects.toThrow(/400.*X-Simulation-Id must be 1 to 128 letters/);
     }
+  });
+
+  test("an ill-formed ?simulation= gets 400", async () => {
+    bench = await startAgentBench();
+    for (const id of ["../../c/dev", "x".repeat(129), "a b"]) {
+      const connecting = VoiceClient.connect(bench.agent.url, {
+        query: new URLSearchParams({ simulation: id }).toString(),
+      });
+      await expect(connecting).rejects.toThrow(/400.*\?simulation= must be 1 to 128 letters/);
+    }
+  });
+
+  test.each([
+    ["header and address", "simulation=sim-3", { "x-simulation-id": "sim-2" }],
+    ["the address twice", "simulation=sim-2&simulation=sim-3", {}],
+  ])("two simulations for one call get 400: %s", async (_where, query, headers) => {
+    bench = await startAgentBench();
+    const connecting = VoiceClient.connect(bench.agent.url, { query, headers });
+    await expect(connecting).rejects.toThrow(/400.*one simulation.*sim-2 and sim-3/);
+    expect(bench.runtime.createRequests).toBe(0);
   });
 });
 

@@ -47,6 +47,12 @@ export class VoiceClient {
       this.#failure = error;
       this.#watched.changed();
     });
+    this.socket.on("unexpected-response", async (_request, response) => {
+      let body = "";
+      for await (const chunk of response) body += chunk;
+      this.#failure = new Error(`the upgrade was refused with ${response.statusCode}: ${body}`);
+      this.#watched.changed();
+    });
     this.socket.on("message", (data, isBinary) => {
       if (!Buffer.isBuffer(data)) throw new TypeError("expected a Buffer");
       if (!isBinary) this.texts.push(data.toString());
