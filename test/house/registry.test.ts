@@ -1,3 +1,4 @@
+import { controlOperations } from "@offhook/platform/control/serve";
 import type { PlatformRefusal } from "@offhook/platform/http/operation";
 import { compileTwin } from "@offhook/platform/sandboxes/sandbox";
 import { loadTwins, packagedTwin } from "@offhook/platform/twin/twin-entry";
@@ -41,15 +42,16 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
   "%s",
   (_name, definition) => {
     const declared = [...definition.operations, ...(definition.sockets ?? [])];
+    const own = definition.controlOperations ?? [];
 
     test("declares no operation twice, and says of each in a sentence what it does", () => {
-      expect(() => compileTwin(definition)).not.toThrow();
+      expect(() => compileTwin(definition, controlOperations)).not.toThrow();
       // The addresses of one vendor operation share its id, so that a fault hits it at all of them.
       const places = declared.map(({ id, path, ...rest }) =>
         [id, "method" in rest ? rest.method : "socket", path].join(" "),
       );
       expect(new Set(places).size).toBe(places.length);
-      for (const { summary } of declared) expect(summary).toMatch(/^[A-Z].*\.$/);
+      for (const { summary } of [...declared, ...own]) expect(summary).toMatch(/^[A-Z].*\.$/);
     });
 
     test("words every refusal of the platform, each with its own status", () => {

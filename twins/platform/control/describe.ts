@@ -6,7 +6,7 @@ import type { TwinHealth } from "../twin/twin.ts";
 import { readManual } from "./read-manual.ts";
 import type { ControlTarget } from "./target.ts";
 
-const surfaceQuery = z.strictObject({ surface: z.enum(["rest", "graphql", "mcp"]).optional() });
+const surfaceQuery = z.strictObject({ surface: z.enum(["rest", "graphql", "mcp", "control"]).optional() });
 
 export const describingOperations: readonly Operation<ControlTarget>[] = [
   operation<ControlTarget>({
@@ -59,10 +59,14 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
     method: "GET",
     path: "/sim/operations",
     surface: "rest",
-    summary: "Every operation the twin serves; surface narrows the list.",
+    summary:
+      "Every operation of the vendor that the twin serves; surface narrows the list, and surface=control lists the routes of its control plane instead.",
     handle: (request, { twin }) => {
       const query = readQueryAs(request, surfaceQuery);
       if (!query.ok) return query.response;
+      const { surface } = query.value;
+      if (surface === "control")
+        return { status: 200, body: { operations: twin.type.controlOperations.map(showRoute) } };
       const { operations, sockets = [], connections = [] } = twin.type.definition;
       const served = [
         ...operations.map(({ id, method, path, surface, summary }) => ({
@@ -82,7 +86,6 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
         // A connection has no surface, so a list filtered by surface omits it.
         ...connections.map(({ id, method, path, summary }) => ({ id, method, path, surface: null, summary })),
       ];
-      const { surface } = query.value;
       return {
         status: 200,
         body: { operations: served.filter((entry) => surface === undefined || entry.surface === surface) },
@@ -90,3 +93,7 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
     },
   }),
 ];
+
+function showRoute({ id, method, path, summary }: Operation<ControlTarget>) {
+  return { id, method, path, surface: "control", summary };
+}

@@ -5,7 +5,6 @@ import type { ApiKeys } from "../http/api-keys.ts";
 import { answeringWorldErrors, errorResponse, ownRefusal } from "../http/errors.ts";
 import { refuseEarly } from "../http/http.ts";
 import type { Operation, VendorResponse } from "../http/operation.ts";
-import { createRouter } from "../http/router.ts";
 import type { Sandboxes } from "../sandboxes/sandboxes.ts";
 import { type Local, serveOperation } from "../sandboxes/serve.ts";
 import { clientOperations } from "./client.ts";
@@ -19,7 +18,7 @@ import { stateOperations } from "./state.ts";
 import type { ControlTarget } from "./target.ts";
 import { watchOperations } from "./watch.ts";
 
-/** Every route of a twin's control plane, below its `control_url`. */
+/** The control routes of every twin, below its `control_url`; a twin may have others beside them. */
 export const controlOperations: readonly Operation<ControlTarget>[] = [
   ...describingOperations,
   ...dataOperations,
@@ -32,7 +31,6 @@ export const controlOperations: readonly Operation<ControlTarget>[] = [
   ...faultOperations,
 ].map(answeringWorldErrors);
 
-const operations = createRouter(controlOperations);
 const CONTROL_BODY_BYTES = 64 * 1024 * 1024;
 /** Allowance for the members of a reset around the tables of a snapshot. */
 const AROUND_SNAPSHOT_BYTES = 1024 * 1024;
@@ -70,9 +68,9 @@ async function refuseKey(
   const method = req.method ?? "GET";
   const sandbox = sandboxes.running(address.sandbox);
   const twin = sandbox?.layout === "split" ? sandbox.twins.get(address.twin) : undefined;
-  const match = operations.match(method, address.path);
+  const match = twin?.type.control.match(method, address.path);
   const complete = twin?.journal.recordRefused({
-    operation: match.kind === "found" ? match.route.id : null,
+    operation: match?.kind === "found" ? match.route.id : null,
     method,
     path: address.path,
     query: new URLSearchParams(address.query),
@@ -92,7 +90,7 @@ export function serveTwinControl(
 ): Promise<void> {
   const serving = serveOperation(req, res, address, {
     tier: "control",
-    operations,
+    operations: target.twin.type.control,
     target,
     twin: target.twin,
     defaultBodyBytes: CONTROL_BODY_BYTES,

@@ -54,6 +54,16 @@ export function createRouter<Route extends Routable>(routes: readonly Route[]): 
   };
 }
 
+/** Whether some path matches both patterns, in which a `:name` segment stands for any one segment. */
+export function pathsOverlap(one: string, other: string): boolean {
+  const [mine, others] = [splitPath(one), splitPath(other)];
+  const isName = (segment: string | undefined) => segment?.startsWith(":") === true;
+  return (
+    mine.length === others.length &&
+    mine.every((segment, index) => segment === others[index] || isName(segment) || isName(others[index]))
+  );
+}
+
 function emptyNode<Route>(): Node<Route> {
   return { fixed: new Map(), named: undefined, leaves: new Map() };
 }

@@ -9,44 +9,76 @@ import { Faults } from "../faults/faults.ts";
 import { FileStore } from "../files/file-store.ts";
 import { WorldWithFiles } from "../files/world-with-files.ts";
 import { Connections } from "../http/connections.ts";
+import { answeringWorldErrors } from "../http/errors.ts";
 import type { Operation, SocketOperation } from "../http/operation.ts";
-import type { Router } from "../http/router.ts";
+import { createRouter, pathsOverlap, type Router } from "../http/router.ts";
 import { Journal } from "../journal/journal.ts";
 import type { PlatformKeys } from "../journal/known-secrets.ts";
 import { createMask } from "../journal/mask.ts";
 import { createSandboxView, type SandboxView } from "../twin/sandbox-view.ts";
 import type { AnyTwinDefinition, RunningTwin, TwinContext } from "../twin/twin.ts";
-import { createVendorRouter } from "./vendor-router.ts";
+import { createVendorRouter, isControlPath } from "./vendor-router.ts";
 
 /** A compiled definition; shared by every sandbox. */
 export interface TwinType {
   definition: AnyTwinDefinition;
   operations: Router<Operation<RunningTwin>>;
   sockets: Router<SocketOperation<RunningTwin> & { method: "GET" }>;
+  /** The routes of its control plane: the common ones, then its own. */
+  controlOperations: readonly Operation<TwinOfSandbox>[];
+  control: Router<Operation<TwinOfSandbox>>;
 }
 
-/** @throws Error when two operations of the twin have the same method and path. */
-export function compileTwin(definition: AnyTwinDefinition): TwinType {
+/**
+ * @param commonControl the control routes of every twin
+ * @throws Error when two operations of the twin have the same method and path, or one of its control routes is not its own
+ */
+export function compileTwin(
+  definition: AnyTwinDefinition,
+  commonControl: readonly Operation<TwinOfSandbox>[],
+): TwinType {
   try {
+    const controlOperations = [...commonControl, ...ownControlOperations(definition, commonControl)];
     return {
       definition,
       operations: createVendorRouter(definition.operations),
       sockets: createVendorRouter(
         (definition.sockets ?? []).map((socket) => ({ ...socket, method: "GET" as const })),
       ),
+      controlOperations,
+      control: createRouter(controlOperations),
     };
   } catch (error) {
     throw new Error(`twin ${definition.name}: ${reasonOf(error)}`);
   }
 }
 
+/** A twin's own control routes, each handed the running twin. @throws Error when a path is a common one, or not below `/sim/` */
+function ownControlOperations(
+  { controlOperations = [] }: AnyTwinDefinition,
+  common: readonly Operation<TwinOfSandbox>[],
+): Operation<TwinOfSandbox>[] {
+  return controlOperations.map((own) => {
+    if (!isControlPath(own.path)) throw new Error(`the control route ${own.path} is not below /sim/`);
+    const clash = common.find(({ path }) => pathsOverlap(path, own.path));
+    if (clash) throw new Error(`the control route ${own.path} clashes with the common ${clash.path}`);
+    return answeringWorldErrors({
+      ...own,
+      handle: (request, { twin }) => own.handle(request, twin.running),
+    });
+  });
+}
+
 const types = new WeakMap<AnyTwinDefinition, TwinType>();
 
 /** Compiles a definition, once for all sandboxes. @throws Error as `compileTwin` does */
-export function typeOf(definition: AnyTwinDefinition): TwinType {
+export function typeOf(
+  definition: AnyTwinDefinition,
+  commonControl: readonly Operation<TwinOfSandbox>[],
+): TwinType {
   let type = types.get(definition);
   if (!type) {
-    type = compileTwin(definition);
+    type = compileTwin(definition, commonControl);
     types.set(definition, type);
   }
   return type;

@@ -9,6 +9,7 @@ import { reasonOf } from "../base/reason.ts";
 import type { DatasetPlace, Environments, ResetSandbox } from "../datasets/environments.ts";
 import { isName } from "../http/address.ts";
 import { isPlainName, NAME_SEPARATOR } from "../http/api-keys.ts";
+import type { Operation } from "../http/operation.ts";
 import type { PlatformKeys } from "../journal/known-secrets.ts";
 import type { Dataset } from "../twin/dataset.ts";
 import { Claims } from "./claims.ts";
@@ -44,6 +45,8 @@ export interface SandboxesOptions {
   /** Size limit of a twin's snapshot. */
   snapshotBytes: number;
   environments: Environments;
+  /** The control routes of every twin. */
+  controlOperations: readonly Operation<TwinOfSandbox>[];
   /** Opens a port of a twin's own. */
   openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
   /** Masked in every journal. */
@@ -244,9 +247,9 @@ export class Sandboxes {
   }
 
   async #start(organisation: string, id: string, plan: SandboxPlan): Promise<Started> {
-    const { baseUrl, platformKeys, log, snapshotBytes } = this.#options;
+    const { baseUrl, platformKeys, log, snapshotBytes, controlOperations } = this.#options;
     const services = plan.services.map(({ definition, config, profile }) => ({
-      type: typeOf(definition),
+      type: typeOf(definition, controlOperations),
       config,
       ...(profile === undefined ? {} : { profile }),
     }));

@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import { type Logger, pino } from "pino";
 import { endWithin } from "../base/deadline.ts";
 import { reasonOf } from "../base/reason.ts";
+import { controlOperations } from "../control/serve.ts";
 import { Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
 import { Libraries } from "../datasets/libraries.ts";
 import { createApiKeys, type KeyEntry, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "../http/api-keys.ts";
@@ -128,6 +129,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
     baseUrl: gateway.baseUrl,
     maxPerOrganisation: options.maxSandboxes ?? MAX_SANDBOXES,
     snapshotBytes: options.maxSnapshotBytes ?? DEFAULT_SNAPSHOT_BYTES,
+    controlOperations,
     openPort: gateway.openPort,
     platformKeys,
     log,

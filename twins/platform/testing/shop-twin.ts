@@ -1,6 +1,7 @@
 /** A small vendor for tests of the platform: a shop with its own error shape, its own secrets and a call socket. */
 import { Readable } from "node:stream";
 import { z } from "zod";
+import { errorResponse } from "../http/errors.ts";
 import type { PlatformRefusal } from "../http/operation.ts";
 import { operation, socketOperation, type VendorResponse } from "../http/operation.ts";
 import { defineTwin, type RunningTwin } from "../twin/twin.ts";
@@ -201,6 +202,33 @@ const sockets = [
   }),
 ];
 
+const controlOperations = [
+  operation<Shop>({
+    id: "stock.read",
+    method: "GET",
+    path: "/sim/stock/:id",
+    surface: "rest",
+    summary: "What one thing costs, as the shop's own control route says it.",
+    handle: ({ params }, { world }) => {
+      const thing = world.table("things").get(params.id ?? "");
+      return thing
+        ? { status: 200, body: { price: thing.price } }
+        : errorResponse(404, "not_found", `there is no thing ${params.id}`);
+    },
+  }),
+  operation<Shop>({
+    id: "stock.add",
+    method: "POST",
+    path: "/sim/stock/:id",
+    surface: "rest",
+    summary: "Adds one thing.",
+    handle: async ({ params }, { world }) => {
+      await world.insert({ things: [{ id: params.id ?? "" }] });
+      return { status: 201 };
+    },
+  }),
+];
+
 /** The shop's own words for what the platform refuses. */
 export function shopRefusal(refusal: PlatformRefusal): VendorResponse {
   switch (refusal.kind) {
@@ -228,6 +256,7 @@ export function createShop(note: (what: string) => void = () => undefined) {
     config: z.strictObject({ stock: z.array(z.string()).default([]), fails: z.string().optional() }),
     operations,
     sockets,
+    controlOperations,
     secretHeaders: ["X-Shop-Signature", "x-shop-ticket"],
     secretMembers: ["token", "password"],
     secretPathParams: ["/call/:secret/transport", "/call/:secret/control"],

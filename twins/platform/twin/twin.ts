@@ -102,6 +102,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   config: z.ZodType<Config>;
   operations: Operation<Twin>[];
   sockets?: SocketOperation<Twin>[];
+  /** The twin's own routes of the control plane, below `/sim/`, beside those every twin has; no fault hits them. */
+  controlOperations?: Operation<Twin>[];
   /** Opens the library that makes the service's datasets; absent: the service takes none. */
   takesDataset?: OpenDatasetLibrary;
   /** The twin's own sentences for `/sim/manual`, each proved by a test of the same id. */
