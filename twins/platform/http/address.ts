@@ -10,6 +10,8 @@ export type Address =
   | { kind: "sandboxes"; path: string; query: string }
   /** The environments and their datasets: `/environments` and below. */
   | { kind: "environments"; path: string; query: string }
+  /** The console, if there is one: `/console` and below. */
+  | { kind: "console"; path: string; query: string }
   /** A path with one of our prefixes that is otherwise invalid. */
   | { kind: "nowhere"; path: string }
   /** Any other path: the engine of the first sandbox. */
@@ -34,6 +36,7 @@ export function readAddress(target: string, host: string | undefined, lookup: Ho
   if (path === "/environments" || path.startsWith("/environments/")) {
     return { kind: "environments", path, query };
   }
+  if (path === "/console" || path.startsWith("/console/")) return { kind: "console", path, query };
   return { kind: "engine", path, query };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The one port of all twins. Vendor APIs live at `/s/<sandbox>/<twin>/…` and behind host names, control planes at
- * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, their environments at `/environments`; `/` says
- * what this is, and every other path is the engine's of the first sandbox.
+ * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, their environments at `/environments`, the console
+ * at `/console`; `/` says what this is, and every other path is the engine's of the first sandbox.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -17,6 +17,7 @@ import type { Sandbox, TwinOfSandbox } from "../sandboxes/sandbox.ts";
 import type { OpenPort, Sandboxes } from "../sandboxes/sandboxes.ts";
 import { ENGINE } from "../sandboxes/services.ts";
 import { createUpgrader } from "../sandboxes/upgrade.ts";
+import type { Console } from "./console.ts";
 import type { OrganisationRoutes } from "./organisation-routes.ts";
 import { type IssueCertificate, openPort } from "./own-port.ts";
 import { rootResponse } from "./root-page.ts";
@@ -37,6 +38,8 @@ interface Served {
   sandboxes: Sandboxes;
   routes: OrganisationRoutes;
   environments: OrganisationRoutes;
+  /** Absent: `/console` is a path like any other. */
+  console: Console | undefined;
   /** The sandbox whose engine answers at the root. */
   first: Sandbox;
 }
@@ -80,7 +83,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await refuseEarly(req, res, startingResponse());
       return;
     }
-    const address = addressOf(req, lookup);
+    const { console } = served;
+    const read = addressOf(req, lookup);
+    const address = read.kind === "console" && !console ? { ...read, kind: "engine" as const } : read;
     const reason = access.refuse(req);
     if (reason !== undefined) {
       const found = leadsToVendor(address) ? find(served, address) : undefined;
@@ -93,6 +98,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         return served.routes.serve(req, res, address);
       case "environments":
         return served.environments.serve(req, res, address);
+      case "console":
+        return console?.serve(req, res, address);
       case "control":
         return serveControl(req, res, address, options.keys, served.sandboxes);
       case "nowhere":

@@ -24,6 +24,7 @@ import { type CheckedService, withEngine } from "../sandboxes/services.ts";
 import { DatasetRefusal, describeRefusal } from "../twin/dataset.ts";
 import type { AnyTwinDefinition } from "../twin/twin.ts";
 import { entryOf, type TwinEntry } from "../twin/twin-entry.ts";
+import { createConsole, type LoadConsole } from "./console.ts";
 import { createEnvironmentRoutes } from "./environment-routes.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { IssueCertificate } from "./own-port.ts";
@@ -63,6 +64,8 @@ export interface StartOptions {
   allowedOrigins?: readonly string[];
   /** Size limit of a log twin's store; default 8 GiB. */
   storeLimitBytes?: number;
+  /** Loads the pages of `/console` for the first request; absent: nothing is served there. */
+  console?: LoadConsole;
   /** Receives the control plane's keys, so that the caller's log can mask them; default: used by the journals alone. */
   platformKeys?: PlatformKeys;
   /** Receives the progress of the start, in words. */
@@ -185,7 +188,14 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
       journals,
       log,
     });
-    gateway.open({ sandboxes, routes, environments: environmentRoutes, first: first.sandbox });
+    const console =
+      options.console &&
+      createConsole({
+        load: options.console,
+        channels: async () => environment.actor.channels,
+        log,
+      });
+    gateway.open({ sandboxes, routes, environments: environmentRoutes, console, first: first.sandbox });
     let stopping: Promise<void> | undefined;
     return {
       baseUrl: gateway.baseUrl,
