@@ -6,7 +6,7 @@ import { type Package, readPackages } from "../shared/packages.ts";
 
 /** The folders that hold code. */
 const FOLDERS = ["agent", "tools", "twins", "samples", "scripts", "test"];
-const SOURCE = /\.[cm]?[jt]s$/;
+const SOURCE = /\.[cm]?[jt]sx?$/;
 const SKIPPED = new Set(["node_modules", "dist"]);
 
 /** An import, a re-export, an `import()` or an `import("…")` type. Paths are relative to the project, with forward slashes. */

@@ -1,0 +1,49 @@
+/** The page: reads its address, and shows what it names. */
+import "./ui/style.css";
+import { render } from "preact";
+import { session, startSession } from "./api/session.ts";
+import { Calls } from "./calls/page.tsx";
+import { Datasets } from "./datasets/page.tsx";
+import { Faults } from "./faults/page.tsx";
+import { Journal } from "./journal/page.tsx";
+import { place, startPlace } from "./place.ts";
+import { Talk } from "./talk/page.tsx";
+import { KeyList, listenToKeys } from "./ui/keys.tsx";
+import { Layout } from "./ui/layout.tsx";
+import { SignIn } from "./ui/sign-in.tsx";
+import { World } from "./world/page.tsx";
+
+function App() {
+  if (session.value.state === "unknown") return null;
+  if (session.value.state === "signed-out") return <SignIn />;
+  return (
+    <Layout>
+      <CurrentPage />
+      <KeyList />
+    </Layout>
+  );
+}
+
+function CurrentPage() {
+  const { page, sandbox } = place.value;
+  switch (page) {
+    case "calls":
+      return <Calls key={sandbox} />;
+    case "talk":
+      return <Talk key={sandbox} />;
+    case "journal":
+      return <Journal key={sandbox} />;
+    case "world":
+      return <World key={sandbox} />;
+    case "faults":
+      return <Faults key={sandbox} />;
+    case "datasets":
+      return <Datasets key={sandbox} />;
+  }
+}
+
+startPlace();
+listenToKeys();
+void startSession();
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,5 @@
+import { Heading } from "../ui/layout.tsx";
+
+export function Faults() {
+  return <Heading title="Faults and clock" />;
+}

@@ -1,0 +1,5 @@
+import { Heading } from "../ui/layout.tsx";
+
+export function Talk() {
+  return <Heading title="Talk" />;
+}

@@ -1,0 +1,5 @@
+import { Heading } from "../ui/layout.tsx";
+
+export function World() {
+  return <Heading title="World" />;
+}

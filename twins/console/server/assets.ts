@@ -1,0 +1,67 @@
+/** The files of the page: bundled from source on first use in this repository, read from the package where it is packed. */
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+
+/** A file of the page, by its name: `app-3F2A.js`. */
+export interface Asset {
+  name: string;
+  type: string;
+  body: Buffer;
+  /** The same, compressed; absent for what does not shrink. */
+  encoded: { br: Buffer; gzip: Buffer };
+}
+
+/** Where `npm run pack` puts the files. */
+export const PACKED = path.join(import.meta.dirname, "packed");
+
+/** The page's files by name, and the two that the document loads. */
+export interface Assets {
+  files: ReadonlyMap<string, Asset>;
+  script: string;
+  style: string;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
+
+/** Reads or bundles the files. @throws Error naming the line of the page that cannot be bundled */
+export async function loadAssets(): Promise<Assets> {
+  const texts = existsSync(PACKED) ? await readPacked() : await bundleSources();
+  const files = await Promise.all([...texts].map(([name, body]) => encode(name, body)));
+  const find = (beginning: string, end: string) =>
+    files.find(({ name }) => name.startsWith(beginning) && name.endsWith(end))?.name ?? "";
+  return {
+    files: new Map(files.map((file) => [file.name, file])),
+    script: find("app-", ".js"),
+    style: find("app-", ".css"),
+  };
+}
+
+/** Loaded only here: an installed package has no bundler. */
+async function bundleSources(): Promise<Map<string, Buffer>> {
+  const { bundlePage } = await import("../bundle/bundle.ts");
+  return bundlePage();
+}
+
+async function readPacked(): Promise<Map<string, Buffer>> {
+  const names = await readdir(PACKED);
+  const read = names.map(async (name) => [name, await readFile(path.join(PACKED, name))] as const);
+  return new Map(await Promise.all(read));
+}
+
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+/** Brotli's best takes longer than the whole bundling; this is a few percent larger. */
+const BROTLI_QUALITY = 6;
+
+async function encode(name: string, body: Buffer): Promise<Asset> {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
+  const [br, zipped] = await Promise.all([compressBrotli(body, { params }), compressGzip(body)]);
+  const type = TYPES[path.extname(name)] ?? "application/octet-stream";
+  return { name, type, body, encoded: { br, gzip: zipped } };
+}
