@@ -1,6 +1,7 @@
 /** Runs a scenario from dialling to verdict, for the command line, the demo and the replay tests. */
 import { placeCall } from "./call.ts";
-import { CALL_LIMITS, type CallEvent, type CallLimits, type CallReport } from "./call-report.ts";
+import { CALL_LIMITS, type CallEvent, type CallLimits } from "./call-report.ts";
+import { callReportEvent, simulationMetadata } from "./call-verdict.ts";
 import { judge } from "./judge.ts";
 import type { Framing } from "./line.ts";
 import { type ObservedCall, observe, type RuntimeRecord } from "./observed.ts";
@@ -46,7 +47,7 @@ export interface ScenarioRun extends ObservedCall {
   /** The database rows that the expectations select. */
   databaseRows: { table: string; rows: Record<string, unknown>[] }[];
   simulationId: string | undefined;
-  /** Agent reports, requests to twins and utterances in time order; `undefined` without an engine. */
+  /** Agent reports, requests to twins and utterances until the verdict, in time order; `undefined` without an engine. */
   trace: TraceLine[] | undefined;
 }
 
@@ -75,14 +76,15 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
 /** Places the call and judges it; rows and faults are in place. */
 async function placeAndJudge(scenario: Scenario, options: RunOptions, speed: number): Promise<ScenarioRun> {
   const { sandbox } = options;
+  const framing = options.framing ?? scenario.framing ?? "binary";
   const newestSeqs = await newestRequestSeqs(sandbox, scenario);
-  const witness = sandbox?.has("engine") ? await Witness.open(sandbox, scenario, options.onEvent) : undefined;
-  let report: CallReport;
-  let call: ObservedCall;
+  const witness = sandbox?.has("engine")
+    ? await Witness.open(sandbox, scenario, { speed, framing }, options.onEvent)
+    : undefined;
   try {
-    report = await placeCall({
+    const report = await placeCall({
       url: options.url,
-      framing: options.framing ?? scenario.framing ?? "binary",
+      framing,
       headers: { ...options.headers, ...(witness ? { "X-Simulation-Id": witness.simulationId } : {}) },
       plan: scenario.plan,
       speed,
@@ -90,27 +92,28 @@ async function placeAndJudge(scenario: Scenario, options: RunOptions, speed: num
       ...(options.recordingFile === undefined ? {} : { recordingFile: options.recordingFile }),
       onEvent: (event) => options.onEvent?.(event),
     });
-    call = observe(report, await witness?.runtimeRecord(), await witness?.events());
+    const call = observe(report, await witness?.runtimeRecord(), await witness?.events());
+    witness?.stopListening();
+    const judgement = await judge({
+      expect: scenario.expect,
+      call,
+      speed,
+      ...(sandbox ? { requestsOf: (twin) => sandbox.requests(twin, newestSeqs.get(twin) ?? 0) } : {}),
+      ...(sandbox?.has("postgres") ? { rowsOf: sandbox.databaseRows.bind(sandbox) } : {}),
+    });
+    const trace = await witness?.trace();
+    await witness?.report(callReportEvent(scenario, call, judgement));
+    return {
+      ...call,
+      ...judgement,
+      scenario,
+      passed: judgement.failures.length === 0,
+      simulationId: witness?.simulationId,
+      trace,
+    };
   } finally {
     await witness?.close();
   }
-  const { failures, unchecked, databaseRows } = await judge({
-    expect: scenario.expect,
-    call,
-    speed,
-    ...(sandbox ? { requestsOf: (twin) => sandbox.requests(twin, newestSeqs.get(twin) ?? 0) } : {}),
-    ...(sandbox?.has("postgres") ? { rowsOf: sandbox.databaseRows.bind(sandbox) } : {}),
-  });
-  return {
-    ...call,
-    scenario,
-    passed: failures.length === 0,
-    failures,
-    unchecked,
-    databaseRows,
-    simulationId: witness?.simulationId,
-    trace: await witness?.trace(),
-  };
 }
 
 /** @throws ScenarioError when a twin refuses the rows, or there are no twins */
@@ -213,9 +216,11 @@ class Witness {
   static async open(
     sandbox: SandboxClient,
     scenario: Scenario,
+    dialled: { speed: number; framing: Framing },
     onEvent: RunOptions["onEvent"],
   ): Promise<Witness> {
-    const simulationId = await sandbox.createSimulation(scenario.name);
+    const metadata = simulationMetadata(scenario, dialled);
+    const simulationId = await sandbox.createSimulation(scenario.name, metadata);
     const scripted = sandbox.has("vapi");
     if (scripted) await addScript(sandbox, simulationId, scenario);
     return new Witness({ sandbox, simulationId, scripted, onEvent });
@@ -258,6 +263,15 @@ class Witness {
 
   trace(): Promise<TraceLine[]> {
     return this.#sandbox.trace(this.simulationId);
+  }
+
+  stopListening(): void {
+    this.#unlisten();
+  }
+
+  /** Reports the verdict to the engine, for those who look at the call later; the run does not depend on it. */
+  async report(verdict: EngineEvent): Promise<void> {
+    await this.#sandbox.addEvent(this.simulationId, verdict).catch(() => undefined);
   }
 
   async close(): Promise<void> {

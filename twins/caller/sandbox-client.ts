@@ -100,8 +100,9 @@ export class SandboxClient {
   }
 
   /** @returns the simulation's id */
-  async createSimulation(scenario: string): Promise<string> {
-    const body = await this.#ask("POST", `${this.#vendorUrl("engine")}/simulations`, { scenario });
+  async createSimulation(scenario: string, metadata: Record<string, unknown> = {}): Promise<string> {
+    const given = { scenario, metadata };
+    const body = await this.#ask("POST", `${this.#vendorUrl("engine")}/simulations`, given);
     const { id } = z.object({ id: z.string() }).parse(body);
     this.#cleanup.simulations.add(id);
     return id;
@@ -111,6 +112,15 @@ export class SandboxClient {
   async endSimulation(simulationId: string): Promise<void> {
     this.#cleanup.simulations.delete(simulationId);
     await this.#ask("POST", `${this.#simulationUrl(simulationId)}/end`);
+  }
+
+  /**
+   * Adds the caller's own event to a simulation. The control plane takes it, so it is no request that a scenario may
+   * count, and no fault hits it.
+   */
+  async addEvent(simulationId: string, event: EngineEvent): Promise<void> {
+    const data = { events: [{ simulation_id: simulationId, ...event }] };
+    await this.#ask("POST", `${controlUrl(this.#address, "engine")}/sim/data`, { data });
   }
 
   /** Agent reports, requests to twins and utterances, in time order. */

@@ -13,6 +13,8 @@ export interface Scenario {
   description: string;
   /** Path of its file. */
   file: string;
+  /** The file's text. */
+  text: string;
   /** The framing it requires, if any. */
   framing: Framing | undefined;
   plan: CallerPlan;
@@ -99,15 +101,19 @@ export function readScenario(file: string, samples: SampleLibrary): Scenario {
         .join("\n"),
     );
   }
-  return scenarioOf(parsed.data, file, samples);
+  return scenarioOf(parsed.data, { file, text }, samples);
 }
 
-function scenarioOf(content: ScenarioFile, file: string, samples: SampleLibrary): Scenario {
+function scenarioOf(
+  content: ScenarioFile,
+  source: Pick<Scenario, "file" | "text">,
+  samples: SampleLibrary,
+): Scenario {
   const { name, description, caller, given, faults, brain, expect } = content;
   return {
     name,
     description,
-    file,
+    ...source,
     framing: caller.protocol,
     plan: {
       waitForCalleeFirst: caller.wait_for_callee_first,
