@@ -247,6 +247,37 @@ export const journalProofs: Proofs = {
     expect(await count("5xx")).toBe(0);
     expect((await twin.control("GET", "/requests?status=9xx")).status).toBe(422);
   },
+  async "journal.one"(twin) {
+    await twin.control("GET", "/health");
+    const { requests, newest_seq } = (
+      await twin.control("GET", "/requests?operation=health&order=newest&limit=1")
+    ).body;
+    expect((await twin.control("GET", `/requests/${requests[0].seq}`)).body).toEqual(requests[0]);
+    for (const seq of [0, newest_seq + 1000]) {
+      expect((await twin.control("GET", `/requests/${seq}`)).status).toBe(404);
+    }
+  },
+  async "journal.sandbox"(twin, every) {
+    const word = `wörd-${twin.name}`;
+    await twin.control("POST", "/snapshot", { word });
+    await every.of("engine").control("GET", "/health");
+    const read = async (query: Record<string, string>) => {
+      const search = new URLSearchParams({ limit: "1000", order: "newest", ...query });
+      const url = `${twin.twins.baseUrl}/sandboxes/dev/requests?${search}`;
+      return (await request("GET", url, { headers: { "x-api-key": twin.twins.apiKey } })).body;
+    };
+    const all = (await read({})).requests;
+    const found = all.find((row: { path: string }) => row.path === "/sim/snapshot");
+    expect(found).toMatchObject({ twin: twin.name, method: "POST", status: 422 });
+    const other = { twin: "engine", operation: "health", sql: null, notes: false };
+    expect(all).toContainEqual(expect.objectContaining(other));
+    const times = all.map(({ received_at }: { received_at: string }) => received_at);
+    expect(times).toEqual([...times].sort().reverse());
+    expect((await read({ text: word, twin: twin.name })).requests).toEqual([found]);
+    expect((await read({ text: word.toUpperCase() })).total).toBe(0);
+    const range = { since: found.received_at, until: found.received_at, twin: twin.name };
+    expect((await read(range)).requests).toContainEqual(found);
+  },
   async "journal.secrets"(twin) {
     const definition = twinDefinitions().find(({ name }) => name === twin.name);
     const declared = definition?.credentials?.(twin.url) ?? [];

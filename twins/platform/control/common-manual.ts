@@ -117,6 +117,14 @@ export const commonManual: readonly ManualSentence[] = [
     text: "since is a sequence number (requests after it) or an ISO time (requests received at it or later, by the machine's clock); status is a number or a class such as 5xx.",
   },
   {
+    id: "journal.one",
+    text: "One request is read whole by its seq; one that was let go, or never was, is a 404.",
+  },
+  {
+    id: "journal.sandbox",
+    text: "The requests to all twins of a sandbox are read as one list of summaries, in the order of the machine's time; its since and until belong to the range, its text is found as it is written in path, query, bodies and notes, and the sql of a summary is cut at 2000 characters.",
+  },
+  {
     id: "journal.secrets",
     text: "Credentials are masked in the journal wherever they stand: those the twin is started with and keys that npm run twins has made always, others once they have come in a header made for them.",
   },

@@ -1,13 +1,14 @@
 /** `/sim/requests`: the twin's journal of requests and answers. */
 import { z } from "zod";
 import { readJson } from "../base/json.ts";
-import { readQueryAs } from "../http/errors.ts";
+import { errorResponse, readQueryAs } from "../http/errors.ts";
 import { type Operation, operation, type VendorRequest, type VendorResponse } from "../http/operation.ts";
 import type { Journal, JournalEntry, KeptBody } from "../journal/journal.ts";
 import { pageParameters, wholeNumber } from "./paging.ts";
 import type { ControlTarget } from "./target.ts";
 
-const requestsQuery = z.strictObject({
+/** Filters that every read of a journal takes. */
+export const entryFilters = {
   tier: z.enum(["vendor", "control"]).optional(),
   operation: z.string().optional(),
   method: z.string().optional(),
@@ -16,6 +17,15 @@ const requestsQuery = z.strictObject({
     .string()
     .regex(/^([1-5]\d\d|[1-5]xx)$/, "must be a status such as 404, or a class such as 5xx")
     .optional(),
+};
+
+/** The order of a journal's entries. */
+export const entryOrder = z.enum(["oldest", "newest"]).default("oldest");
+
+type EntryFilters = z.output<z.ZodObject<typeof entryFilters>>;
+
+const requestsQuery = z.strictObject({
+  ...entryFilters,
   /** A `seq`: only later requests. An ISO time: requests received then or later, by the machine's clock. */
   since: z
     .union(
@@ -23,7 +33,7 @@ const requestsQuery = z.strictObject({
       "must be a seq (42) or an ISO time (2026-01-31T09:00:00Z)",
     )
     .optional(),
-  order: z.enum(["oldest", "newest"]).default("oldest"),
+  order: entryOrder,
   ...pageParameters,
 });
 
@@ -37,21 +47,31 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
       "Requests served, oldest first unless order=newest, filtered by tier, operation, method, status and since; with how many were let go.",
     handle: (request, { twin }) => answerRequests(request, twin.journal),
   }),
+  operation<ControlTarget>({
+    id: "requests.read-one",
+    method: "GET",
+    path: "/sim/requests/:seq",
+    surface: "rest",
+    summary: "One request with its answer, by its seq.",
+    handle({ params }, { twin: { journal } }) {
+      const seq = wholeNumber.safeParse(params.seq);
+      const entry = seq.success ? journal.find(seq.data) : undefined;
+      if (entry) return { status: 200, body: showEntry(entry) };
+      const wasThere = seq.success && seq.data > 0 && seq.data <= journal.newest;
+      const reason = wasThere ? "is no longer in the journal" : "is not in the journal";
+      return errorResponse(404, "not_found", `request ${params.seq} ${reason}`);
+    },
+  }),
 ];
 
 /** Answers a journal's records, filtered as the query asks. */
 export function answerRequests(request: VendorRequest, journal: Journal): VendorResponse {
   const query = readQueryAs(request, requestsQuery);
   if (!query.ok) return query.response;
-  const { tier, operation: id, method, status, since, order, limit, offset } = query.value;
+  const { since, order, limit, offset, ...filters } = query.value;
   const entries = order === "newest" ? journal.entries().reverse() : journal.entries();
   const found = entries.filter(
-    (entry) =>
-      (tier === undefined || entry.tier === tier) &&
-      (id === undefined || entry.operation === id) &&
-      (method === undefined || entry.method === method) &&
-      (status === undefined || hasStatus(entry, status)) &&
-      (since === undefined || isSince(entry, since)),
+    (entry) => matchesFilters(entry, filters) && (since === undefined || isSince(entry, since)),
   );
   return {
     status: 200,
@@ -64,6 +84,18 @@ export function answerRequests(request: VendorRequest, journal: Journal): Vendor
       newest_seq: journal.newest,
     },
   };
+}
+
+export function matchesFilters(
+  entry: JournalEntry,
+  { tier, operation: id, method, status }: EntryFilters,
+): boolean {
+  return (
+    (tier === undefined || entry.tier === tier) &&
+    (id === undefined || entry.operation === id) &&
+    (method === undefined || entry.method === method) &&
+    (status === undefined || hasStatus(entry, status))
+  );
 }
 
 function hasStatus({ answer }: JournalEntry, wanted: string): boolean {
@@ -91,10 +123,15 @@ export function showEntry(entry: JournalEntry) {
     response: answer ? { headers: answer.headers, body: showBody(answer.body) } : null,
     notes: answer?.notes ? showBody(answer.notes) : null,
     fault: answer?.fault ?? null,
-    duration_ms: answer ? Math.round(answer.durationMs * 1000) / 1000 : null,
+    duration_ms: showDuration(entry),
     received_at: new Date(entry.wallTimeMs).toISOString(),
     simulated_at: new Date(entry.simulatedTimeMs).toISOString(),
   };
+}
+
+/** Milliseconds to the microsecond; `null` while the request is being answered. */
+export function showDuration({ answer }: JournalEntry): number | null {
+  return answer ? Math.round(answer.durationMs * 1000) / 1000 : null;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

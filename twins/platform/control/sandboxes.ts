@@ -208,7 +208,7 @@ async function releaseAll(datasets: ReadonlyMap<string, Dataset>): Promise<void>
   for (const dataset of datasets.values()) await dataset.release();
 }
 
-const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
+export const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
 
 function refusalResponse({ status, code, message }: SandboxRefusal): VendorResponse {
   return errorResponse(status, code, message);

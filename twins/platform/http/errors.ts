@@ -98,16 +98,32 @@ function readBody({ body }: VendorRequest): Reading<unknown> {
 /** No member, parameter or column has this name. */
 const NO_NAME = "__proto__";
 
-/** Reads the query string by a schema of its parameters. */
-export function readQueryAs<Value>(request: VendorRequest, schema: z.ZodType<Value>): Reading<Value> {
+/**
+ * Reads the query string by a schema of its parameters.
+ * @param repeatable parameters that may be given several times; their values are read as an array
+ */
+export function readQueryAs<Value>(
+  request: VendorRequest,
+  schema: z.ZodType<Value>,
+  repeatable: readonly string[] = [],
+): Reading<Value> {
   const message = "the query is not what this route takes";
   const names = [...request.query.keys()];
-  const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+  const repeated = [
+    ...new Set(names.filter((name, index) => names.indexOf(name) !== index && !repeatable.includes(name))),
+  ];
   const problems = repeated.map((field) => ({ field, rule: "is given more than once" }));
   // zod's records drop `__proto__` silently, so it is refused here.
   if (names.includes(NO_NAME)) problems.push({ field: NO_NAME, rule: "there is no such key here" });
-  if (problems.length === 0) return readingOf(schema.safeParse(Object.fromEntries(request.query)), message);
-  return { ok: false, response: errorResponse(422, "invalid", message, problems) };
+  if (problems.length > 0) {
+    return { ok: false, response: errorResponse(422, "invalid", message, problems) };
+  }
+  const lists = repeatable.filter((name) => names.includes(name));
+  const values = {
+    ...Object.fromEntries(request.query),
+    ...Object.fromEntries(lists.map((name) => [name, request.query.getAll(name)])),
+  };
+  return readingOf(schema.safeParse(values), message);
 }
 
 function readingOf<Value>(reading: z.ZodSafeParseResult<Value>, message: string): Reading<Value> {

@@ -103,6 +103,7 @@ export class Journal {
   readonly #tiers: Record<Tier, Ring<JournalEntry>>;
   /** Separate from the rest of the control tier, so that callers without a key cannot evict the entries of those with one. */
   readonly #refused: Ring<JournalEntry>;
+  readonly #listeners = new Set<(entry: JournalEntry) => void>();
   #seq = 0;
 
   constructor(mask: Mask, clock: Clock, given: Partial<JournalLimits> = {}) {
@@ -156,15 +157,34 @@ export class Journal {
       const notes = answer.notes && keep(Buffer.from(JSON.stringify(answer.notes)), "application/json");
       entry.answer = { status, headers: answered, body: kept, notes, durationMs, fault };
       ring.grow(number, kept.bytes.length + (notes?.bytes.length ?? 0) + lengthOf(answered));
+      for (const listener of [...this.#listeners]) listener(entry);
+    };
+  }
+
+  /** Calls `listener` with each entry once it is answered, until the returned function is called. */
+  watch(listener: (entry: JournalEntry) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
     };
   }
 
   /** Entries of both tiers in the order in which the requests arrived. */
   entries(): JournalEntry[] {
-    const entries = [this.#tiers.vendor, this.#tiers.control, this.#refused].flatMap((ring) => [
-      ...ring.entries(),
-    ]);
+    const entries = this.#rings().flatMap((ring) => [...ring.entries()]);
     return entries.sort((a, b) => a.seq - b.seq);
+  }
+
+  /** The entry of this number; `undefined`: there never was one, or it was evicted. */
+  find(seq: number): JournalEntry | undefined {
+    for (const ring of this.#rings()) {
+      for (const entry of ring.entries()) if (entry.seq === seq) return entry;
+    }
+    return undefined;
+  }
+
+  #rings(): Ring<JournalEntry>[] {
+    return [this.#tiers.vendor, this.#tiers.control, this.#refused];
   }
 
   /** `seq` of the newest entry; 0 when there was none yet. */

@@ -1,4 +1,5 @@
 /** Serves `/sandboxes`. */
+import { sandboxRequestOperations } from "../control/sandbox-requests.ts";
 import { type SandboxesTarget, sandboxOperations } from "../control/sandboxes.ts";
 import { createRouter } from "../http/router.ts";
 import {
@@ -9,7 +10,7 @@ import {
   serveOwned,
 } from "./organisation-routes.ts";
 
-const operations = createRouter(sandboxOperations);
+const operations = createRouter([...sandboxOperations, ...sandboxRequestOperations]);
 
 type SandboxRoutesOptions = Omit<SandboxesTarget, keyof Owner> & OrganisationRoutesOptions;
 

@@ -82,7 +82,7 @@ export interface RunningTwin {
 /** A kind of non-HTTP request, with an id for faults, the journal and `/sim/operations`. */
 interface ConnectionOperation {
   id: string;
-  /** The method in its journal records: `CONNECT`, `QUERY`. */
+  /** The method in its journal records: `CONNECT`; `QUERY`, whose body has the SQL as its `statement`. */
   method: string;
   /** The path in its journal records, with `:name` segments. */
   path: string;

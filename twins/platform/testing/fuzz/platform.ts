@@ -245,6 +245,7 @@ export function controlRequests(tables: readonly ListedTable[], secret: string):
     ["GET", "/sim/files/:name", undefined],
     ["DELETE", "/sim/files/:name", undefined],
     ["GET", "/sim/requests", undefined],
+    ["GET", "/sim/requests/:name", undefined],
     ["POST", "/sim/snapshot", anyOf({ content_hash: fc.constantFrom<unknown>(true, 1) })],
     [
       "POST",
@@ -326,6 +327,13 @@ export function organisationRequests(secret: string): fc.Arbitrary<FuzzRequest> 
   const made: fc.Arbitrary<FuzzRequest>[] = [
     fc.constant(json("GET", "/sandboxes", undefined)),
     fc.constant(json("GET", "/sandboxes/requests", undefined)),
+    queryOf({
+      twin: words("engine nope"),
+      text: phrase,
+      fault: words("any fault-1 x"),
+      since: phrase,
+      limit: words("1 1e3"),
+    }).map((query) => json("GET", `/sandboxes/dev/requests${query}`, undefined)),
     fc
       .record({ id: phrase })
       .map(({ id }) => json("GET", `/sandboxes/${encode(id.slice(0, 200)) || "x"}`, undefined)),
