@@ -5,8 +5,10 @@ import { signOut } from "./session.ts";
 export interface Problem {
   table?: string;
   row?: number;
-  column?: string;
+  column?: string | number;
   path?: string;
+  /** Of a file, from 1; `column` is a number then. */
+  line?: number;
   value?: unknown;
   /** What was expected, in words. */
   rule: string;
@@ -18,12 +20,21 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly problems: readonly Problem[];
+  /** `problems` are the first of these. */
+  readonly totalProblems: number;
 
-  constructor(status: number, code: string, message: string, problems: readonly Problem[] = []) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    problems: readonly Problem[] = [],
+    totalProblems = problems.length,
+  ) {
     super(message);
     this.status = status;
     this.code = code;
     this.problems = problems;
+    this.totalProblems = totalProblems;
   }
 }
 
@@ -67,12 +78,16 @@ async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
   throw refusalOf(response.status, text);
 }
 
+interface RefusalBody {
+  error: { code: string; message: string; problems?: Problem[]; total_problems?: number };
+}
+
 /** Reads a refusal of the control plane. */
 export function refusalOf(status: number, text: string): ApiError {
   if (status === 401) signOut();
   try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string; problems?: Problem[] } };
-    return new ApiError(status, error.code, error.message, error.problems);
+    const { error } = JSON.parse(text) as RefusalBody;
+    return new ApiError(status, error.code, error.message, error.problems, error.total_problems);
   } catch {
     return new ApiError(status, "unknown", text.slice(0, 300) || `the twins answered ${status}`);
   }

@@ -1,5 +1,133 @@
+/** Datasets: choose an environment and a service, see what it holds, give it a file. */
+import "./datasets.css";
+import { useId } from "preact/hooks";
+import { ApiError, read } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { place, setQuery } from "../place.ts";
+import { Empty, Failure, Loading } from "../ui/feedback.tsx";
 import { Heading } from "../ui/layout.tsx";
+import { Description } from "./description.tsx";
+import { type DatasetPlace, type DatasetWithSample, datasetPath, type Environment } from "./types.ts";
+import { UploadForm } from "./upload-form.tsx";
 
 export function Datasets() {
-  return <Heading title="Datasets" />;
+  const environments = useResource("environments", async (signal) => {
+    const answer = await read<{ environments: Environment[] }>("/environments", signal);
+    return answer.environments;
+  });
+  if (environments.error) return <Failure error={environments.error} retry={environments.reload} />;
+  if (!environments.data) return <Loading />;
+  return <ChosenDataset environments={environments.data} onChanged={environments.reload} />;
+}
+
+function ChosenDataset(props: { environments: readonly Environment[]; onChanged(): void }) {
+  const { query, sandbox } = place.value;
+  const { environments } = props;
+  const ofSandbox = environments.find(({ sandboxes }) => sandboxes.includes(sandbox));
+  const name = query.get("environment") ?? ofSandbox?.name ?? environments[0]?.name ?? "";
+  const environment = environments.find((each) => each.name === name);
+  const services = (environment ?? environments[0])?.services.map((each) => each.name) ?? [];
+  const service = query.get("service") ?? services[0];
+  return (
+    <>
+      <Heading title="Datasets" />
+      {service === undefined ? (
+        <Empty>No service here takes a dataset: elasticsearch and splunk do.</Empty>
+      ) : (
+        <>
+          <Choice {...{ environments, services, service }} environment={name} />
+          <DatasetOf
+            key={`${name}/${service}`}
+            environment={name}
+            service={service}
+            sandboxes={environment?.sandboxes ?? []}
+            onChanged={props.onChanged}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+interface ChoiceProps extends DatasetPlace {
+  environments: readonly Environment[];
+  services: readonly string[];
+}
+
+function Choice({ environments, services, environment, service }: ChoiceProps) {
+  const [environmentId, serviceId, listId] = [useId(), useId(), useId()];
+  return (
+    <div class="toolbar">
+      <div class="field">
+        <label class="label" for={environmentId}>
+          Environment
+        </label>
+        <input
+          id={environmentId}
+          list={listId}
+          value={environment}
+          onChange={({ currentTarget }) => setQuery({ environment: currentTarget.value.trim() })}
+        />
+        <datalist id={listId}>
+          {environments.map(({ name }) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </div>
+      <div class="field">
+        <label class="label" for={serviceId}>
+          Service
+        </label>
+        <select
+          id={serviceId}
+          value={service}
+          onChange={({ currentTarget }) => setQuery({ service: currentTarget.value })}
+        >
+          {services.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </div>
+    </div>
+  );
+}
+
+interface DatasetOfProps extends DatasetPlace {
+  sandboxes: readonly string[];
+  onChanged(): void;
+}
+
+function DatasetOf({ environment, service, sandboxes, onChanged }: DatasetOfProps) {
+  const dataset = useResource(`${environment}/${service}`, (signal) =>
+    readDescription({ environment, service }, signal),
+  );
+  const changed = () => {
+    dataset.reload();
+    onChanged();
+  };
+  return (
+    <>
+      <UploadForm {...{ environment, service, sandboxes }} onChanged={changed} />
+      {dataset.error ? <Failure error={dataset.error} retry={dataset.reload} /> : null}
+      {dataset.isLoading ? <Loading /> : null}
+      {dataset.data === null ? (
+        <Empty>
+          {service} has no dataset in environment {environment}: upload a file.
+        </Empty>
+      ) : null}
+      {dataset.data ? (
+        <Description {...{ environment, service, sandboxes }} dataset={dataset.data} onChanged={changed} />
+      ) : null}
+    </>
+  );
+}
+
+/** `null`: there is none. */
+async function readDescription(of: DatasetPlace, signal: AbortSignal): Promise<DatasetWithSample | null> {
+  try {
+    return await read<DatasetWithSample>(datasetPath(of), signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
 }

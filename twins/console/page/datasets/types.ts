@@ -1,0 +1,53 @@
+/** Datasets as the routes below `/environments` describe them. */
+
+export interface DatasetColumn {
+  name: string;
+  type: string;
+  multi: boolean;
+  note?: string;
+}
+
+export interface Dataset {
+  file_name: string | null;
+  format: string;
+  bytes: number;
+  created_at: string;
+  rows: number;
+  columns: DatasetColumn[];
+  time_field: string | null;
+  time_range: { from: string; to: string } | null;
+}
+
+/** A dataset with its first rows. */
+export interface DatasetWithSample extends Dataset {
+  sample: Record<string, unknown>[];
+}
+
+export interface Environment {
+  name: string;
+  /** Ids of the sandboxes that use its datasets. */
+  sandboxes: string[];
+  /** The services that take a dataset. */
+  services: { name: string; dataset: Dataset | null }[];
+}
+
+/** Where a dataset is. */
+export interface DatasetPlace {
+  environment: string;
+  service: string;
+}
+
+export const FORMATS = ["csv", "ndjson"] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** The format that a file's name tells; compressed files end in `.gz`. */
+export function formatOf(fileName: string): Format | undefined {
+  const name = fileName.toLowerCase().replace(/\.gz$/, "");
+  if (name.endsWith(".csv")) return "csv";
+  return /\.(ndjson|jsonl|json|log)$/.test(name) ? "ndjson" : undefined;
+}
+
+/** The address of a dataset. */
+export function datasetPath({ environment, service }: DatasetPlace): string {
+  return `/environments/${encodeURIComponent(environment)}/datasets/${encodeURIComponent(service)}`;
+}
