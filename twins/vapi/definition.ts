@@ -12,6 +12,7 @@ import { controlCall } from "./api/control.ts";
 import { FAULT_STATUSES, vendorRefusal } from "./api/errors.ts";
 import { listenSocket, transportSocket } from "./api/transport.ts";
 import { voiceRuntimeConfig } from "./config.ts";
+import { readCall, readCalls } from "./control/calls.ts";
 import { voiceRuntimeManual } from "./manual.ts";
 import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
 
@@ -37,6 +38,7 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       controlCall,
     ],
     sockets: [transportSocket, listenSocket],
+    controlOperations: [readCalls, readCall],
     secretHeaders: ["authorization", "x-vapi-secret"],
     secretPathParams: ["/:callId/transport", "/:callId/control", "/:callId/listen"],
     secretMembers: [

@@ -7,6 +7,14 @@ import { assistantSchema } from "./schema/assistant.ts";
 
 const moment = z.iso.datetime();
 const json = z.record(z.string(), z.unknown());
+const milliseconds = z.number();
+const latency = z.strictObject({
+  endpointing_ms: milliseconds,
+  transcriber_ms: milliseconds,
+  model_ms: milliseconds,
+  voice_ms: milliseconds,
+  turn_ms: milliseconds,
+});
 const audioFormat = z.strictObject({
   format: z.enum(["pcm_s16le", "mulaw"]),
   sampleRate: z.number().int().positive(),
@@ -103,6 +111,15 @@ const messages = defineTable({
     recorded_at: {
       type: moment.nullable().default(null),
       description: "When it ended, by the sandbox's clock.",
+    },
+    latency: {
+      type: latency.nullable().default(null),
+      description:
+        "How long the caller waited for this answer, in milliseconds: until the turn counted as over, for its transcript, for the model, for the voice, and in all. No value for what answers no turn.",
+    },
+    interrupted: {
+      type: z.boolean().default(false),
+      description: "Whether the caller cut this answer short.",
     },
   },
 });

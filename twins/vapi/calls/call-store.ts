@@ -7,7 +7,7 @@ import { WorldRefusal } from "@offhook/platform/world/world";
 import type { Logger } from "pino";
 import { NO_RESULT } from "../providers/openai-message.ts";
 import type { Assistant } from "../schema/assistant.ts";
-import type { CallPlan, SessionRecord } from "../session/contract.ts";
+import type { CallPlan, SessionRecord, TurnLatency } from "../session/contract.ts";
 import type { Envelope } from "../webhooks/tool-webhook.ts";
 import type { CallRow, MessageRow, tables } from "../world.ts";
 import { type CallView, callArtifact, callBody, callSummary } from "./call-body.ts";
@@ -63,6 +63,7 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
     timestamp,
     get: (id: string) => calls.get(id),
     all: () => calls.all(),
+    messagesOf,
     rename: (id: string, name: string | null) => change(id, { name }),
     remove(id: string): void {
       for (const message of messages.find({ call_id: id })) messages.remove(message.id);
@@ -88,7 +89,7 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
       change(id, row?.status === "ended" ? changes : { ...changes, status: "ended", ended_at: timestamp() });
     },
 
-    record(plan: CallPlan, entry: SessionRecord): void {
+    record(plan: CallPlan, entry: SessionRecord, latency?: TurnLatency): void {
       const position = messages.find({ call_id: plan.callId }).length;
       tolerateRefusal(() =>
         messages.insert({
@@ -98,6 +99,7 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
           position,
           recorded_at: timestamp(),
           ...messageColumns(entry),
+          latency: latency === undefined ? null : latencyColumn(latency),
         }),
       );
     },
@@ -185,7 +187,25 @@ function messageColumns(entry: SessionRecord): Pick<MessageRow, "role" | "text">
       };
     case "unrecognised":
       return { role: "unrecognised", text: "", start_ms: entry.startMs, end_ms: entry.endMs };
-    default:
-      return { role: entry.role, text: entry.text, start_ms: entry.startMs, end_ms: entry.endMs };
+    case "assistant":
+      return {
+        role: "assistant",
+        text: entry.text,
+        start_ms: entry.startMs,
+        end_ms: entry.endMs,
+        interrupted: entry.interrupted ?? false,
+      };
+    case "user":
+      return { role: "user", text: entry.text, start_ms: entry.startMs, end_ms: entry.endMs };
   }
+}
+
+function latencyColumn(latency: TurnLatency): NonNullable<MessageRow["latency"]> {
+  return {
+    endpointing_ms: latency.endpointingLatency,
+    transcriber_ms: latency.transcriberLatency,
+    model_ms: latency.modelLatency,
+    voice_ms: latency.voiceLatency,
+    turn_ms: latency.turnLatency,
+  };
 }

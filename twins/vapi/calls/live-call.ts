@@ -15,6 +15,7 @@ import type {
   EndedCall,
   SessionCommand,
   SessionRecord,
+  TurnLatency,
 } from "../session/contract.ts";
 import { withOrganisationServer } from "../webhooks/server.ts";
 import {
@@ -152,7 +153,7 @@ export class LiveCall {
       clock: { now: store.now },
       log,
       runTools,
-      record: (entry: SessionRecord) => store.record(plan, entry),
+      record: (entry: SessionRecord, latency?: TurnLatency) => store.record(plan, entry, latency),
       publish: (message: RuntimeMessage) => this.#serverMessages.send(message),
       status: (status: "in-progress" | "ended", reason?: string) => this.#status(status, reason),
     };

@@ -1,6 +1,7 @@
 /** Plays the assistant's jobs: prepares them, sends their audio and transcripts, cuts them short, reports their end. */
 import { AssistantJob, type JobContext } from "./assistant-job.ts";
 import type { ClientSocket } from "./client-socket.ts";
+import type { TurnLatency } from "./contract.ts";
 import { type MediaClock, SILENT_TICK } from "./media-clock.ts";
 import { conversationUpdate, transcript } from "./messages.ts";
 import { asksModel, type Job, NORMAL_CLOSURE, type TurnEvent } from "./turn-types.ts";
@@ -27,6 +28,17 @@ interface Speaking {
   partial: string;
   /** Last sentence announced. */
   sentence: number;
+  latency: TurnLatency | undefined;
+}
+
+/** A job that was played, until its final transcript is sent. */
+interface Played {
+  turnId: string;
+  text: string;
+  startMs: number;
+  endMs: number;
+  latency: TurnLatency | undefined;
+  interrupted: boolean;
 }
 
 export class AssistantVoice {
@@ -36,10 +48,7 @@ export class AssistantVoice {
   #lastReply: Promise<void> = Promise.resolve();
   #speaking: Speaking | undefined;
   /** Played jobs whose final transcript was not sent yet. */
-  readonly #awaitingFinal = new Map<
-    number,
-    { turnId: string; text: string; startMs: number; endMs: number }
-  >();
+  readonly #awaitingFinal = new Map<number, Played>();
   #apologised = false;
   #wordlessNoted = false;
   muted = false;
@@ -75,8 +84,26 @@ export class AssistantVoice {
     const assistantJob = this.#jobs.get(job.id)?.job;
     if (assistantJob === undefined) return undefined;
     const startMs = this.#options.clock.nowMs;
-    this.#speaking = { job: assistantJob, startMs, paused: false, partial: "", sentence: -1 };
+    this.#speaking = {
+      job: assistantJob,
+      startMs,
+      paused: false,
+      partial: "",
+      sentence: -1,
+      latency: undefined,
+    };
     return assistantJob;
+  }
+
+  /** Sets the latency of the job that has just started. */
+  noteLatency(latency: TurnLatency | undefined): void {
+    if (this.#speaking) this.#speaking.latency = latency;
+  }
+
+  /** The caller interrupted a job whose audio was cut. */
+  noteInterruption(job: Job): void {
+    const played = this.#awaitingFinal.get(job.id);
+    if (played) played.interrupted = true;
   }
 
   pause(): void {
@@ -141,8 +168,8 @@ export class AssistantVoice {
     const { conversation, parts, send } = this.#options.context;
     this.#sendTranscript("final", heard.text);
     send(conversationUpdate(conversation.all()));
-    const { text, startMs, endMs } = heard;
-    parts.record({ role: "assistant", text, startMs, endMs });
+    const { text, startMs, endMs, interrupted, latency } = heard;
+    parts.record({ role: "assistant", text, startMs, endMs, interrupted }, latency);
   }
 
   #checkProgress(job: AssistantJob): void {
@@ -170,10 +197,11 @@ export class AssistantVoice {
 
   #stop(job: Job): void {
     if (this.#speaking?.job.job.id === job.id) {
-      const { startMs } = this.#speaking;
+      const { startMs, latency } = this.#speaking;
       const { utterance, turnId } = this.#speaking.job;
       const text = utterance.heard();
-      this.#awaitingFinal.set(job.id, { turnId, text, startMs, endMs: this.#options.clock.nowMs });
+      const endMs = this.#options.clock.nowMs;
+      this.#awaitingFinal.set(job.id, { turnId, text, startMs, endMs, latency, interrupted: false });
       this.#speaking = undefined;
     }
     this.forget(job);

@@ -76,7 +76,15 @@ export interface ToolOutcome {
 
 /** The record of one finished utterance or tool exchange, in media time. */
 export type SessionRecord =
-  | { role: "user" | "assistant"; text: string; startMs: number; endMs: number }
+  | { role: "user"; text: string; startMs: number; endMs: number }
+  | {
+      role: "assistant";
+      text: string;
+      startMs: number;
+      endMs: number;
+      /** The caller cut it short. */
+      interrupted?: boolean;
+    }
   /** Caller speech in which nothing was recognised. */
   | { role: "unrecognised"; startMs: number; endMs: number }
   | { role: "tool_call"; call: ToolCall; startMs: number }
@@ -95,8 +103,8 @@ export interface SessionParts {
     conversation: readonly ConversationMessage[],
     signal: AbortSignal,
   ): Promise<ToolOutcome[]>;
-  /** Stores a record as soon as it is final. */
-  record(entry: SessionRecord): void;
+  /** Stores a record as soon as it is final. @param latency of an answer to the caller's turn; partly wall time */
+  record(entry: SessionRecord, latency?: TurnLatency): void;
   /** Publishes a message to the server, whether or not the client's `clientMessages` includes it. */
   publish(message: { type: string } & Record<string, unknown>): void;
   /** Stores a change of the call's status. */

@@ -88,6 +88,7 @@ export class Line {
         return;
       case "user-interrupted":
         this.userInterruptions += 1;
+        this.#assistant.noteInterruption(effect.job);
         this.#send({ type: "user-interrupted", ...this.#assistant.turnIdOf(effect.job) });
         return;
       case "open-turn":
@@ -143,6 +144,6 @@ export class Line {
 
   #startAudio(job: Job): void {
     const started = this.#assistant.start(job);
-    if (started !== undefined) this.#user.noteAnswer(started);
+    if (started !== undefined) this.#assistant.noteLatency(this.#user.noteAnswer(started));
   }
 }

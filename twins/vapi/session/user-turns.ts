@@ -101,21 +101,23 @@ export class UserTurns {
     this.#options.parts.record({ role: "user", text, startMs: said.startMs, endMs: said.endMs });
   }
 
-  /** The assistant's answer starts. One whose synthesis failed has no latency. */
-  noteAnswer({ job, utterance, latencies }: AssistantJob): void {
-    if (job.type !== "reply") return;
+  /** The assistant's answer starts. @returns its latency; an answer whose synthesis failed has none */
+  noteAnswer({ job, utterance, latencies }: AssistantJob): TurnLatency | undefined {
+    if (job.type !== "reply") return undefined;
     this.settle();
     this.#options.listener.settle();
-    if (!utterance.playable) return;
-    if (this.#last === undefined || job.answers?.turn !== this.#last.said.turn) return;
+    if (!utterance.playable) return undefined;
+    if (this.#last === undefined || job.answers?.turn !== this.#last.said.turn) return undefined;
     const { said, closedMs, transcriberMs } = this.#last;
-    this.latencies.push({
+    const latency: TurnLatency = {
       modelLatency: Math.round(latencies.modelMs),
       voiceLatency: Math.round(latencies.voiceMs),
       transcriberLatency: Math.round(transcriberMs),
       endpointingLatency: Math.round(closedMs - said.endMs),
       turnLatency: Math.round(this.#options.clock.receivedMs - said.endMs),
-    });
+    };
+    this.latencies.push(latency);
+    return latency;
   }
 
   #holdClockDuring(work: () => Promise<void>): void {

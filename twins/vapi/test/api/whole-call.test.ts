@@ -1,66 +1,21 @@
-import { once } from "node:events";
 import { completion, startOpenAiServer } from "@offhook/platform/testing/openai-server";
 import { startWebhookServer, type WebhookServer } from "@offhook/platform/testing/webhook-server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { WebSocket } from "ws";
-import { createSessionWith } from "../../session/call-session.ts";
-import type { CallSession } from "../../session/contract.ts";
-import { createLevelDetector, tone, toneRecognition, toneSynthesis } from "../../testing/tone-speech.ts";
-import { startVoiceRuntime, type VoiceRuntime, websocketCall } from "../../testing/voice-runtime.ts";
-import { LiveCall } from "../session/live-call.ts";
+import { tone } from "../../testing/tone-speech.ts";
+import { startToneRuntime, type ToneRuntime } from "../tone-runtime.ts";
 
-const FORMAT = { format: "pcm_s16le", sampleRate: 24_000 } as const;
-const SPEED = 20;
-let runtime: VoiceRuntime;
+let runtime: ToneRuntime;
 let hook: WebhookServer;
-const sessions = new Map<string, CallSession>();
-const callers: LiveCall[] = [];
 
 beforeEach(async () => {
   hook = await startWebhookServer();
-  runtime = await start();
+  runtime = await startToneRuntime();
 });
-
-function start(config: object = {}): Promise<VoiceRuntime> {
-  return startVoiceRuntime({
-    config,
-    createSession(plan, parts) {
-      const session = createSessionWith(plan, parts, async () => createLevelDetector(100, 400));
-      sessions.set(plan.callId, session);
-      return session;
-    },
-    embedded: { recognition: async () => toneRecognition, synthesis: async () => toneSynthesis },
-  });
-}
 afterEach(async () => {
-  for (const caller of callers.splice(0)) {
-    caller.stopStreaming();
-    caller.client.terminate();
-  }
+  runtime.hangUp();
   await runtime.stop();
   await hook.stop();
 });
-
-/** Creates a call and joins it with a client that streams like a microphone. */
-async function dial(assistant: object): Promise<{ id: string; controlUrl: string; caller: LiveCall }> {
-  const created = await runtime.api("POST", "/call", websocketCall({ assistant }));
-  expect(created.status).toBe(201);
-  const { id, transport, monitor } = created.body;
-  const client = new WebSocket(transport.websocketCallUrl);
-  const opened = once(client, "open");
-  const session = { connect() {}, command() {}, end() {}, ended: new Promise<never>(() => undefined) };
-  const caller = new LiveCall(client, session, FORMAT, SPEED);
-  callers.push(caller);
-  await opened;
-  caller.startStreaming();
-  return { id, controlUrl: monitor.controlUrl, caller };
-}
-
-/** The call as the API answers it once its session is over. */
-async function endedCall(id: string) {
-  await sessions.get(id)?.ended;
-  return (await runtime.api("GET", `/call/${id}`)).body;
-}
 
 describe("a whole call", () => {
   test("greets, hears, runs the tool on the webhook, says its result, and leaves its record", async () => {
@@ -86,7 +41,7 @@ describe("a whole call", () => {
         results: [{ toolCallId: body.message.toolCallList[0].id, result: '{"status":"investigating"}' }],
       },
     });
-    const { id, caller } = await dial({
+    const { id, caller } = await runtime.dial({
       firstMessage: "Hello.",
       metadata: { simulationId: "sim-1" },
       model: {
@@ -107,7 +62,7 @@ describe("a whole call", () => {
     await caller.say(caller.tone(900, 600));
     expect(await caller.closed()).toBe(1000);
 
-    const call = await endedCall(id);
+    const call = await runtime.endedCall(id);
     expect(call).toMatchObject({ status: "ended", endedReason: "assistant-ended-call" });
     expect(call.artifact.messages.map(({ role }: { role: string }) => role)).toEqual([
       "bot",
@@ -136,22 +91,22 @@ describe("a whole call", () => {
   });
 
   test("takes say and end-call through its control URL", async () => {
-    const { id, controlUrl, caller } = await dial({ firstMessageMode: "assistant-waits-for-user" });
+    const { id, controlUrl, caller } = await runtime.dial({ firstMessageMode: "assistant-waits-for-user" });
     const control = (body: object) => fetch(controlUrl, { method: "POST", body: JSON.stringify(body) });
     await caller.brief("status-update in-progress");
     await control({ type: "say", content: "One moment." });
     await caller.brief("transcript assistant final: One moment.");
     expect((await control({ type: "end-call" })).status).toBe(200);
     expect(await caller.closed()).toBe(1000);
-    expect((await endedCall(id)).status).toBe("ended");
+    expect((await runtime.endedCall(id)).status).toBe("ended");
   });
 
   test("ends with DELETE, and when the twin stops the socket is told to come back", async () => {
-    const first = await dial({ firstMessage: "Hello." });
+    const first = await runtime.dial({ firstMessage: "Hello." });
     await first.caller.brief("status-update in-progress");
     expect((await runtime.api("DELETE", `/call/${first.id}`)).body.endedReason).toBe("manually-canceled");
     await first.caller.closed();
-    const second = await dial({ firstMessage: "Hello." });
+    const second = await runtime.dial({ firstMessage: "Hello." });
     await second.caller.brief("status-update in-progress");
     await runtime.stop();
     expect(await second.caller.closed()).toBe(1012);
@@ -160,7 +115,7 @@ describe("a whole call", () => {
   test("of an assistant with a custom-llm that waits for the user: its first message, then what its own server says", async () => {
     const server = await startOpenAiServer();
     server.answer = (response) => void response.end(completion([{ content: "I am the house model." }]));
-    const { caller } = await dial({
+    const { caller } = await runtime.dial({
       firstMessage: "Hello.",
       firstMessageMode: "assistant-waits-for-user",
       model: { provider: "custom-llm", url: server.endpoint.baseUrl, model: "house", maxTokens: 100 },
@@ -187,7 +142,7 @@ describe("a whole call", () => {
   test("of an assistant whose custom-llm fails ends, and its record says why", async () => {
     const server = await startOpenAiServer();
     server.answer = (response) => void response.writeHead(503).end();
-    const { id, caller } = await dial({
+    const { id, caller } = await runtime.dial({
       firstMessage: "Hello.",
       model: { provider: "custom-llm", url: server.endpoint.baseUrl, model: "house" },
     });
@@ -196,7 +151,7 @@ describe("a whole call", () => {
     expect(await caller.closed()).toBe(1000);
     const endedReason = "pipeline-error-custom-llm-503-server-overloaded-error";
     expect(caller.messages.at(-1)).toMatchObject({ type: "status-update", status: "ended", endedReason });
-    const call = await endedCall(id);
+    const call = await runtime.endedCall(id);
     expect(call).toMatchObject({ status: "ended", endedReason });
     expect(call.artifact.transcript).toBe("AI: Hello.\nUser: What is the status?\n");
     await server.stop();
@@ -211,8 +166,8 @@ describe("a whole call", () => {
     };
     await runtime.stop();
     const openai = { provider: "openai", base_url: server.endpoint.baseUrl };
-    runtime = await start({ recognition: openai, brain: openai, synthesis: openai });
-    const { id, caller } = await dial({
+    runtime = await startToneRuntime({ recognition: openai, brain: openai, synthesis: openai });
+    const { id, caller } = await runtime.dial({
       firstMessage: "Hello.",
       model: { provider: "openai", model: "gpt-4.1" },
     });
@@ -221,7 +176,7 @@ describe("a whole call", () => {
     await caller.brief("transcript assistant final: I am a model.");
     caller.command({ type: "end-call" });
     await caller.closed();
-    expect((await endedCall(id)).artifact.transcript).toBe(
+    expect((await runtime.endedCall(id)).artifact.transcript).toBe(
       "AI: Hello.\nUser: Who are you?\nAI: I am a model.\n",
     );
     await server.stop();
