@@ -1,7 +1,7 @@
 /** Serves one request to a control plane: key first, then the twin, then the operation. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { performance } from "node:perf_hooks";
-import type { ApiKeys } from "../http/api-keys.ts";
+import { type Authenticator, unauthorized } from "../http/authentication.ts";
 import { answeringWorldErrors, errorResponse, ownRefusal } from "../http/errors.ts";
 import { refuseEarly } from "../http/http.ts";
 import type { Operation, VendorResponse } from "../http/operation.ts";
@@ -41,15 +41,15 @@ export interface ControlAddress extends Local {
   twin: string;
 }
 
-/** Serves `/c/…`: checks the key first; another organisation's sandboxes do not exist for the caller. */
+/** Serves `/c/…`: checks who asks first; another organisation's sandboxes do not exist for the caller. */
 export async function serveControl(
   req: IncomingMessage,
   res: ServerResponse,
   address: ControlAddress,
-  keys: ApiKeys,
+  authenticator: Authenticator,
   sandboxes: Sandboxes,
 ): Promise<void> {
-  const organisation = organisationOf(req, keys);
+  const organisation = authenticator.organisationOf(req.headers);
   if (organisation === undefined) return refuseKey(req, res, address, sandboxes, unauthorized);
   const sandbox = sandboxes.get(organisation, address.sandbox)?.sandbox;
   const twin = sandbox?.layout === "split" ? sandbox.twins.get(address.twin) : undefined;
@@ -100,15 +100,4 @@ export function serveTwinControl(
   return target.sandbox.connections.answering(res, serving);
 }
 
-/** The organisation whose key the `X-API-Key` header carries. */
-export function organisationOf(req: IncomingMessage, keys: ApiKeys): string | undefined {
-  const key = req.headers["x-api-key"];
-  return keys.organisationOf(typeof key === "string" ? key : undefined);
-}
-
-export const unauthorized = errorResponse(
-  401,
-  "unauthorized",
-  "send the sandbox's API key in the X-API-Key header",
-);
 const notFound = errorResponse(404, "not_found", "there is no such sandbox or twin");

@@ -69,7 +69,7 @@ export type Reading<Value> = { ok: true; value: Value } | { ok: false; response:
  * @param example a body that the route takes, which a refusal shows
  */
 export function readBodyAs<Value>(
-  request: VendorRequest,
+  request: Pick<VendorRequest, "body">,
   schema: z.ZodType<Value>,
   example?: string,
 ): Reading<Value> {
@@ -90,7 +90,7 @@ export async function readBodyAsync<Value>(
 
 const WRONG_BODY = "the body is not what this route takes";
 
-function readBody({ body }: VendorRequest): Reading<unknown> {
+function readBody({ body }: Pick<VendorRequest, "body">): Reading<unknown> {
   const json = readJson(body);
   return json.ok ? json : { ok: false, response: errorResponse(400, "malformed_json", json.message) };
 }

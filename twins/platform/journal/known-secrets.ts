@@ -12,10 +12,12 @@ const MAX_LEARNED_LENGTH = 4096;
 /** Bounded, since every request is searched for each of them. */
 const MAX_LEARNED = 8;
 
-/** The shape of a generated control plane key, recognized even before the key is used. */
-const MADE_KEY = /sandbox_[A-Za-z0-9_-]{32}/g;
-const MADE_KEY_TRACE = "sandbox_";
-const MADE_KEY_BYTES = MADE_KEY_TRACE.length + 32;
+/** Begins the console's codes and sessions. */
+export const CONSOLE_SECRET_PREFIX = "console_";
+/** The shape of generated keys of the control plane, and of the console's secrets: recognized even before they are used. */
+const MADE_SECRET = /(?:sandbox|console)_[A-Za-z0-9_-]{32}/g;
+const MADE_SECRET_TRACES = ["sandbox_", CONSOLE_SECRET_PREFIX];
+const MADE_SECRET_BYTES = CONSOLE_SECRET_PREFIX.length + 32;
 
 /** A secret in every encoding that is searched for. */
 interface Needle {
@@ -74,9 +76,9 @@ export class PlatformKeys {
     }
   }
 
-  /** Masks all known keys in a text. */
+  /** Masks all known keys in a text, and the console's secrets. */
   maskIn(text: string): string {
-    return replaceAll(text, this.needles.values(), "text", this.#mask);
+    return replaceAll(maskMade(text, this.#mask), this.needles.values(), "text", this.#mask);
   }
 }
 
@@ -118,7 +120,7 @@ export class KnownSecrets {
 
   /** Length of the longest secret in any encoding, in bytes. */
   get maxBytes(): number {
-    let longest = MADE_KEY_BYTES;
+    let longest = MADE_SECRET_BYTES;
     for (const { bytes } of this.#forms()) longest = Math.max(longest, bytes.length);
     return longest;
   }
@@ -137,13 +139,13 @@ export class KnownSecrets {
   }
 
   #replaceIn(text: string, as: "text" | "latin1"): string {
-    let shown = text.includes(MADE_KEY_TRACE) ? text.replaceAll(MADE_KEY, this.#mask) : text;
+    let shown = maskMade(text, this.#mask);
     for (const values of this.#maps) shown = replaceAll(shown, values.values(), as, this.#mask);
     return shown;
   }
 
   #isIn(bytes: Buffer): boolean {
-    if (bytes.includes(MADE_KEY_TRACE)) return true;
+    if (MADE_SECRET_TRACES.some((trace) => bytes.includes(trace))) return true;
     for (const form of this.#forms()) if (bytes.includes(form.bytes)) return true;
     return false;
   }
@@ -151,6 +153,10 @@ export class KnownSecrets {
   *#forms(): Iterable<Needle["forms"][number]> {
     for (const values of this.#maps) for (const { forms } of values.values()) yield* forms;
   }
+}
+
+function maskMade(text: string, mask: string): string {
+  return MADE_SECRET_TRACES.some((trace) => text.includes(trace)) ? text.replaceAll(MADE_SECRET, mask) : text;
 }
 
 function replaceAll(text: string, needles: Iterable<Needle>, as: "text" | "latin1", mask: string): string {

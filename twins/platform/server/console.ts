@@ -1,10 +1,21 @@
-/** `/console`: the pages of a console, which another package makes. They are public: what they show takes a key. */
+/**
+ * `/console`: the pages of a console, which another package makes, and the way to sign in. The pages themselves are public:
+ * what they show takes a session.
+ */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
+import type { ApiKeys } from "../http/api-keys.ts";
+import { createAuthenticator } from "../http/authentication.ts";
 import { errorResponse, ownRefusal } from "../http/errors.ts";
 import { refuseEarly } from "../http/http.ts";
 import type { VendorResponse } from "../http/operation.ts";
+import { createRouter } from "../http/router.ts";
+import type { Sessions } from "../http/session.ts";
+import type { OrganisationJournals } from "../journal/organisation-journals.ts";
 import type { Local } from "../sandboxes/serve.ts";
+import { ConsoleCodes, codeOperations } from "./console-codes.ts";
+import { createConsoleSession } from "./console-session.ts";
+import { requireOrganisation, serveOwned } from "./organisation-routes.ts";
 
 /** A request for a page of the console, or for a file of it. */
 export interface ConsoleRequest {
@@ -26,6 +37,11 @@ export type LoadConsole = () => Promise<{ default: ConsolePages }>;
 
 interface ConsoleOptions {
   load: LoadConsole;
+  /** Address of the gateway. */
+  baseUrl: string;
+  keys: ApiKeys;
+  sessions: Sessions;
+  journals: OrganisationJournals;
   /** Voice channels of the agents. */
   channels: () => Promise<readonly { url: string }[]>;
   log: Logger;
@@ -36,8 +52,23 @@ export interface Console {
   serve(req: IncomingMessage, res: ServerResponse, address: Local): Promise<void>;
 }
 
+/** Address of the console of the twins at `baseUrl`. */
+export function consoleUrl(baseUrl: string): string {
+  return `${baseUrl}${PREFIX}`;
+}
+
 /** Serves the pages that `load` answers, which is called for the first of them. */
-export function createConsole({ load, channels, log }: ConsoleOptions): Console {
+export function createConsole({ load, channels, log, ...options }: ConsoleOptions): Console {
+  const { keys, sessions, journals, baseUrl } = options;
+  const codes = new ConsoleCodes();
+  const session = createConsoleSession({ keys, codes, sessions });
+  const codeRoutes = requireOrganisation(
+    { authenticator: createAuthenticator(keys), journals },
+    (req, res, address, owner) => {
+      const target = { ...owner, codes, url: consoleUrl(baseUrl) };
+      return serveOwned(req, res, address, { operations, target, log });
+    },
+  );
   let loading: Promise<ConsolePages> | undefined;
 
   /** A failed load is tried again with the next request. */
@@ -51,7 +82,7 @@ export function createConsole({ load, channels, log }: ConsoleOptions): Console 
     return loading;
   }
 
-  async function answer(req: IncomingMessage, { path }: Local): Promise<VendorResponse> {
+  async function answerPage(req: IncomingMessage, { path }: Local): Promise<VendorResponse> {
     const { method = "GET", headers } = req;
     if (method !== "GET" && method !== "HEAD") {
       return ownRefusal({ kind: "unknown-path", method, path, allowed: ["GET", "HEAD"] });
@@ -67,12 +98,43 @@ export function createConsole({ load, channels, log }: ConsoleOptions): Console 
 
   return {
     async serve(req, res, address) {
-      await refuseEarly(req, res, await answer(req, address));
+      for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value);
+      if (address.path === `${PREFIX}/codes`) return codeRoutes.serve(req, res, address);
+      const response =
+        address.path === `${PREFIX}/session`
+          ? await session.answer(req, res, address)
+          : (session.exchange(req, res, address) ?? (await answerPage(req, address)));
+      if (response) await refuseEarly(req, res, response);
     },
   };
 }
 
+/** What a browser makes documents of, which may hold scripts. */
+const DOCUMENTS = ["document", "iframe", "frame", "embed", "object"];
+
+/**
+ * Takes the origin from a document that a browser opens elsewhere at the gateway: it would be the console's, and what the
+ * code under test has stored in a twin could act with its session. Programs are answered as ever.
+ */
+export function isolateDocument({ headers }: IncomingMessage, res: ServerResponse): void {
+  const { accept = "", "sec-fetch-dest": destination } = headers;
+  const isDocument =
+    destination === undefined ? accept.includes("text/html") : DOCUMENTS.includes(String(destination));
+  if (isDocument) res.setHeader("content-security-policy", "sandbox");
+}
+
 const PREFIX = "/console";
+const operations = createRouter(codeOperations);
+
+/** Of every answer, unless the pages say otherwise: a page of another port is of the same site and could frame them. */
+const PAGE_HEADERS = {
+  "x-frame-options": "DENY",
+  "x-content-type-options": "nosniff",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  // Not less: browsers that send no Sec-Fetch-Site name the page by its Referer alone.
+  "referrer-policy": "same-origin",
+};
 
 function originsOf(channels: readonly { url: string }[]): string[] {
   const origins = channels.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url).origin] : []));

@@ -8,7 +8,7 @@ import {
   type OrganisationRoutes,
   type OrganisationRoutesOptions,
   type Owner,
-  requireKey,
+  requireOrganisation,
   serveOwned,
 } from "./organisation-routes.ts";
 
@@ -18,12 +18,12 @@ const operations = createRouter(environmentOperations);
 const uploads = createRouter([uploadRoute]);
 
 export function createEnvironmentRoutes({
-  keys,
+  authenticator,
   journals,
   log,
   ...shared
 }: EnvironmentRoutesOptions): OrganisationRoutes {
-  return requireKey({ keys, journals }, async (req, res, address, owner) => {
+  return requireOrganisation({ authenticator, journals }, async (req, res, address, owner) => {
     const target = { ...shared, ...owner };
     const upload = uploads.match(req.method ?? "GET", address.path);
     if (upload.kind !== "found") return serveOwned(req, res, address, { operations, target, log });

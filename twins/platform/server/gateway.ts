@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import { serveControl } from "../control/serve.ts";
 import { type AccessPolicyOptions, createAccessPolicy } from "../http/access-policy.ts";
 import { type Address, type HostLookup, hostName, readAddress } from "../http/address.ts";
-import type { ApiKeys } from "../http/api-keys.ts";
+import type { Authenticator } from "../http/authentication.ts";
 import { errorResponse } from "../http/errors.ts";
 import { refuseEarly } from "../http/http.ts";
 import { createHttpServer, type TakeUpgrade } from "../http/http-server.ts";
@@ -17,7 +17,7 @@ import type { Sandbox, TwinOfSandbox } from "../sandboxes/sandbox.ts";
 import type { OpenPort, Sandboxes } from "../sandboxes/sandboxes.ts";
 import { ENGINE } from "../sandboxes/services.ts";
 import { createUpgrader } from "../sandboxes/upgrade.ts";
-import type { Console } from "./console.ts";
+import { type Console, isolateDocument } from "./console.ts";
 import type { OrganisationRoutes } from "./organisation-routes.ts";
 import { type IssueCertificate, openPort } from "./own-port.ts";
 import { rootResponse } from "./root-page.ts";
@@ -27,7 +27,6 @@ export interface GatewayOptions extends Pick<AccessPolicyOptions, "allowedHosts"
   host: string;
   /** 0 takes a free one. */
   port: number;
-  keys: ApiKeys;
   /** For TLS at the twins' own ports; absent: they speak only HTTP. */
   certificate?: IssueCertificate | undefined;
   log: Logger;
@@ -35,6 +34,7 @@ export interface GatewayOptions extends Pick<AccessPolicyOptions, "allowedHosts"
 
 /** What a gateway serves. */
 interface Served {
+  authenticator: Authenticator;
   sandboxes: Sandboxes;
   routes: OrganisationRoutes;
   environments: OrganisationRoutes;
@@ -93,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await refuseEarly(req, res, errorResponse(403, "forbidden", reason));
       return;
     }
+    if (console && address.kind !== "console") isolateDocument(req, res);
     switch (address.kind) {
       case "sandboxes":
         return served.routes.serve(req, res, address);
@@ -101,7 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       case "console":
         return console?.serve(req, res, address);
       case "control":
-        return serveControl(req, res, address, options.keys, served.sandboxes);
+        return serveControl(req, res, address, served.authenticator, served.sandboxes);
       case "nowhere":
         await refuseEarly(req, res, notFoundResponse(address.path));
         return;

@@ -1,8 +1,7 @@
-/** Routes that belong to no twin: check the key, then run the operation for the key's organisation. */
+/** Routes that belong to no twin: check the key or session, then run the operation for its organisation. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import { organisationOf, unauthorized } from "../control/serve.ts";
-import type { ApiKeys } from "../http/api-keys.ts";
+import { type Authenticator, unauthorized } from "../http/authentication.ts";
 import { ownRefusal } from "../http/errors.ts";
 import { DEFAULT_BODY_BYTES, refuseEarly } from "../http/http.ts";
 import type { Operation } from "../http/operation.ts";
@@ -17,7 +16,7 @@ export interface OrganisationRoutes {
 
 /** Options of such routes, besides the target of their operations. */
 export interface OrganisationRoutesOptions {
-  keys: ApiKeys;
+  authenticator: Authenticator;
   journals: OrganisationJournals;
   log: Logger;
 }
@@ -30,14 +29,14 @@ export interface Owner {
 
 type ServeOwner = (req: IncomingMessage, res: ServerResponse, address: Local, owner: Owner) => Promise<void>;
 
-/** Serves requests with a valid key on behalf of its organisation. */
-export function requireKey(
-  { keys, journals }: Omit<OrganisationRoutesOptions, "log">,
+/** Serves requests with a valid key or session on behalf of its organisation. */
+export function requireOrganisation(
+  { authenticator, journals }: Omit<OrganisationRoutesOptions, "log">,
   serve: ServeOwner,
 ): OrganisationRoutes {
   return {
     async serve(req, res, address) {
-      const organisation = organisationOf(req, keys);
+      const organisation = authenticator.organisationOf(req.headers);
       if (organisation === undefined) {
         await refuseEarly(req, res, unauthorized);
         return;

@@ -6,7 +6,7 @@ import {
   type OrganisationRoutes,
   type OrganisationRoutesOptions,
   type Owner,
-  requireKey,
+  requireOrganisation,
   serveOwned,
 } from "./organisation-routes.ts";
 
@@ -15,12 +15,12 @@ const operations = createRouter([...sandboxOperations, ...sandboxRequestOperatio
 type SandboxRoutesOptions = Omit<SandboxesTarget, keyof Owner> & OrganisationRoutesOptions;
 
 export function createSandboxRoutes({
-  keys,
+  authenticator,
   journals,
   log,
   ...shared
 }: SandboxRoutesOptions): OrganisationRoutes {
-  return requireKey({ keys, journals }, (req, res, address, owner) =>
+  return requireOrganisation({ authenticator, journals }, (req, res, address, owner) =>
     serveOwned(req, res, address, { operations, target: { ...shared, ...owner }, log }),
   );
 }

@@ -10,6 +10,8 @@ import { controlOperations } from "../control/serve.ts";
 import { Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
 import { Libraries } from "../datasets/libraries.ts";
 import { createApiKeys, type KeyEntry, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "../http/api-keys.ts";
+import { createAuthenticator } from "../http/authentication.ts";
+import { createSessions } from "../http/session.ts";
 import { PlatformKeys } from "../journal/known-secrets.ts";
 import { MASK } from "../journal/mask.ts";
 import { OrganisationJournals } from "../journal/organisation-journals.ts";
@@ -112,14 +114,14 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
   const apiKey = options.apiKey ?? makeApiKey();
   const configured = [...environment.keys, ...(options.keys ?? [])];
   const owner = configured[0]?.organisation ?? LOCAL_ORGANISATION;
-  const keys = createApiKeys([...configured, keyEntry(owner, apiKey)]);
+  const entries = [...configured, keyEntry(owner, apiKey)];
+  const keys = createApiKeys(entries);
   const platformKeys = options.platformKeys ?? new PlatformKeys(MASK);
   for (const { sha256 } of configured) platformKeys.expect(sha256);
   platformKeys.declare(apiKey);
   const gateway = await startGateway({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
-    keys,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     certificate: options.certificate,
@@ -161,6 +163,8 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
         onProgress(`${name} works (${started} of ${names.length})`);
       },
     });
+    const sessions = createSessions({ baseUrl: gateway.baseUrl, owner, apiKey, keys: entries });
+    const authenticator = createAuthenticator(keys, sessions);
     const journals = new OrganisationJournals(platformKeys);
     const routes = createSandboxRoutes({
       sandboxes,
@@ -175,7 +179,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
         storeLimitBytes: options.storeLimitBytes,
         log,
       }),
-      keys,
+      authenticator,
       journals,
       log,
     });
@@ -184,7 +188,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
       known,
       reset: (place) => sandboxes.resetToDataset(place),
       maxBytes: options.maxDatasetBytes ?? MAX_DATASET_BYTES,
-      keys,
+      authenticator,
       journals,
       log,
     });
@@ -192,10 +196,21 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
       options.console &&
       createConsole({
         load: options.console,
+        baseUrl: gateway.baseUrl,
+        keys,
+        sessions,
+        journals,
         channels: async () => environment.actor.channels,
         log,
       });
-    gateway.open({ sandboxes, routes, environments: environmentRoutes, console, first: first.sandbox });
+    gateway.open({
+      authenticator,
+      sandboxes,
+      routes,
+      environments: environmentRoutes,
+      console,
+      first: first.sandbox,
+    });
     let stopping: Promise<void> | undefined;
     return {
       baseUrl: gateway.baseUrl,
