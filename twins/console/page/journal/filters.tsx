@@ -1,0 +1,153 @@
+/** The journal's filters. They are in the page's address, so a filtered journal can be sent on. */
+import { useId } from "preact/hooks";
+import { useSandbox } from "../api/sandboxes.ts";
+import { setQuery } from "../place.ts";
+
+/** Names of the filters in the address. They are the route's own. */
+export const FILTERS = [
+  "twin",
+  "tier",
+  "operation",
+  "method",
+  "status",
+  "text",
+  "fault",
+  "since",
+  "until",
+] as const;
+export type Filters = Partial<Record<(typeof FILTERS)[number], string>>;
+
+export function readFilters(query: URLSearchParams): Filters {
+  return Object.fromEntries(
+    FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
+  );
+}
+
+export function FilterBar({ filters }: { filters: Filters }) {
+  const { data } = useSandbox();
+  const twins = data?.twins.map(({ name }) => name) ?? [];
+  return (
+    <search>
+      <form class="toolbar" onSubmit={(event) => event.preventDefault()}>
+        <Choice name="twin" label="Twin" value={filters.twin} all="all" options={twins} />
+        <TierChoice tier={tierOf(filters)} />
+        <Text name="operation" label="Operation" value={filters.operation} hint="call.create" />
+        <Choice
+          name="status"
+          label="Status"
+          value={filters.status}
+          all="any"
+          options={["2xx", "3xx", "4xx", "5xx", ...exactStatus(filters.status)]}
+        />
+        <Choice name="fault" label="Faults" value={filters.fault} all="hit or not" options={["any"]} />
+        <Text name="text" label="Text in path or body" value={filters.text} hint="INC-1041" />
+        {Object.keys(filters).length > 0 ? (
+          <button
+            type="button"
+            class="button small"
+            onClick={() =>
+              setQuery(Object.fromEntries([...FILTERS, "offset"].map((name) => [name, undefined])))
+            }
+          >
+            Remove filters
+          </button>
+        ) : null}
+      </form>
+    </search>
+  );
+}
+
+/** Whose requests are shown: by default those of the code under test. */
+export type ShownTier = "vendor" | "control" | "all";
+
+const TIERS: readonly { value: ShownTier; text: string }[] = [
+  { value: "vendor", text: "the code under test" },
+  { value: "control", text: "testers" },
+  { value: "all", text: "both" },
+];
+
+export function tierOf({ tier }: Filters): ShownTier {
+  return TIERS.find(({ value }) => value === tier)?.value ?? "vendor";
+}
+
+function TierChoice({ tier }: { tier: ShownTier }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label class="label" for={id}>
+        Requests of
+      </label>
+      <select
+        id={id}
+        value={tier}
+        onChange={({ currentTarget: { value } }) =>
+          setQuery({ tier: value === "vendor" ? undefined : value, offset: undefined })
+        }
+      >
+        {TIERS.map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** A status that came by the address. */
+function exactStatus(status: string | undefined): string[] {
+  return status === undefined || status.endsWith("xx") ? [] : [status];
+}
+
+interface FieldProps {
+  name: keyof Filters;
+  label: string;
+  value: string | undefined;
+}
+
+function Choice({
+  name,
+  label,
+  value = "",
+  all,
+  options,
+}: FieldProps & { all: string; options: readonly string[] }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label class="label" for={id}>
+        {label}
+      </label>
+      <select
+        id={id}
+        value={value}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value, offset: undefined })}
+      >
+        <option value="">{all}</option>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {name === "fault" ? "hit by a fault" : option}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Text({ name, label, value = "", hint }: FieldProps & { hint: string }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label class="label" for={id}>
+        {label}
+      </label>
+      <input
+        id={id}
+        type="search"
+        value={value}
+        placeholder={hint}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value.trim(), offset: undefined })}
+      />
+    </div>
+  );
+}
