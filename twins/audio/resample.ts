@@ -2,7 +2,7 @@
  * Changes the sample rate of a stream with a polyphase windowed-sinc filter (Kaiser window): pass band up to 0.4 of the
  * lower rate, stop band from 0.5. Positions are integers, so a stream never drifts.
  */
-import { clampSample } from "./pcm.ts";
+import { clampSample } from "./signal.ts";
 
 export const MIN_SAMPLE_RATE = 3_000;
 export const MAX_SAMPLE_RATE = 192_000;

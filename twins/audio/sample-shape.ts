@@ -1,5 +1,5 @@
 /** Gives every sample the same level and the same silence around it. */
-import { applyGain, CALLER_RATE, concatSamples, levelDb, silence } from "./pcm.ts";
+import { applyGain, CALLER_RATE, concatSamples, levelDb, silence } from "./signal.ts";
 
 /** Silence before and after each utterance. */
 const MARGIN_MS = 400;
