@@ -4,7 +4,7 @@ import { render } from "preact";
 import { session, startSession } from "./api/session.ts";
 import { Calls } from "./calls/page.tsx";
 import { Datasets } from "./datasets/page.tsx";
-import { Faults } from "./faults/page.tsx";
+import { FaultsAndClock } from "./faults/page.tsx";
 import { Journal } from "./journal/page.tsx";
 import { place, startPlace } from "./place.ts";
 import { Talk } from "./talk/page.tsx";
@@ -36,7 +36,7 @@ function CurrentPage() {
     case "world":
       return <World key={sandbox} />;
     case "faults":
-      return <Faults key={sandbox} />;
+      return <FaultsAndClock key={sandbox} />;
     case "datasets":
       return <Datasets key={sandbox} />;
   }

@@ -38,6 +38,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Tells a refusal from a mistake of the page. */
+export function isApiError(error: unknown): error is ApiError {
+  return error instanceof ApiError;
+}
+
 export type Query = Record<string, string | number | readonly string[] | undefined>;
 
 /** `/c/dev/vapi/sim/calls` for `controlPath("dev", "vapi", "calls")`. */

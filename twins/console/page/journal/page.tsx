@@ -1,6 +1,5 @@
 /** The journal: every request to every twin of the sandbox in one table. */
 import "./journal.css";
-import { useEffect, useRef } from "preact/hooks";
 import { queryText, read } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { useResource } from "../api/resource.ts";
@@ -8,6 +7,7 @@ import type { RequestSummary } from "../api/types.ts";
 import { hrefOf, place, setQuery } from "../place.ts";
 import { Empty, Failure, Loading } from "../ui/feedback.tsx";
 import { formatDuration, formatTime } from "../ui/format.ts";
+import { useThrottled } from "../ui/hooks.ts";
 import { useKeys } from "../ui/keys.tsx";
 import { Heading, LiveTag } from "../ui/layout.tsx";
 import { Pager } from "../ui/pager.tsx";
@@ -142,15 +142,7 @@ export function StatusTag({ status }: { status: number | null }) {
 
 /** Reads again soon after requests came, however many. @param concerns whether a request may be among those shown */
 function useRefresh(reload: () => void, concerns: (request: RequestSummary) => boolean): void {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const refresh = () => {
-    if (timer.current !== undefined) return;
-    timer.current = setTimeout(() => {
-      timer.current = undefined;
-      reload();
-    }, REFRESH_MS);
-  };
+  const refresh = useThrottled(reload, REFRESH_MS);
   useLive({
     request: (request) => {
       if (concerns(request)) refresh();

@@ -1,0 +1,124 @@
+/** The sandbox's clock: frozen, set to a time, sped up, or live. */
+import { useId, useRef, useState } from "preact/hooks";
+import { type ApiError, controlPath, isApiError, read, send } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { useResource } from "../api/resource.ts";
+import { place } from "../place.ts";
+import { Failure, Loading } from "../ui/feedback.tsx";
+import { useAction, useNow } from "../ui/hooks.ts";
+import type { Clock } from "./types.ts";
+
+/** @param twin any one: the clock is that of the whole sandbox */
+export function ClockCard({ twin }: { twin: string }) {
+  const { sandbox } = place.value;
+  const path = controlPath(sandbox, twin, "clock");
+  const clock = useResource(path, async (signal) => ({
+    ...(await read<Clock>(path, signal)),
+    readAtMs: Date.now(),
+  }));
+  useLive({
+    request: ({ operation }) => {
+      if (operation === "clock.set" || operation === "world.reset") clock.reload();
+    },
+    gap: clock.reload,
+  });
+  const setting = useAction<ApiError>(isApiError);
+  const put = (body: object) => setting.run(() => send("PUT", path, body)).then(clock.reload);
+  const setLive = () =>
+    setting.run(() => send("POST", controlPath(sandbox, twin, "reset-world"))).then(clock.reload);
+  return (
+    <section class="card" aria-labelledby="clock-title">
+      <h2 id="clock-title">Clock of the sandbox</h2>
+      {clock.error ? <Failure error={clock.error} retry={clock.reload} /> : null}
+      {clock.data ? <Time clock={clock.data} readAtMs={clock.data.readAtMs} /> : null}
+      {clock.isLoading ? <Loading /> : null}
+      <div class="toolbar">
+        {clock.data?.speed === 0 ? (
+          <button type="button" class="button" onClick={() => void put({ now: clock.data?.now, speed: 1 })}>
+            Let it run
+          </button>
+        ) : (
+          <button type="button" class="button" onClick={() => void put({ frozen: true })}>
+            Freeze
+          </button>
+        )}
+        <button
+          type="button"
+          class="button"
+          disabled={clock.data?.mode === "live"}
+          onClick={() => void setLive()}
+        >
+          Return to live time
+        </button>
+      </div>
+      <SetForm onSet={(body) => void put(body)} />
+      {setting.failure ? <Failure error={setting.failure} /> : null}
+    </section>
+  );
+}
+
+function Time({ clock, readAtMs }: { clock: Clock; readAtMs: number }) {
+  const now = useNow();
+  const shown = new Date(Date.parse(clock.now) + Math.max(0, now - readAtMs) * clock.speed);
+  return (
+    <p>
+      <strong class="mono">{shown.toISOString().replace("T", " ").slice(0, 19)} UTC</strong>{" "}
+      <span class={clock.mode === "live" ? "tag good" : "tag warn"}>{clock.mode}</span>
+      {clock.speed > 1 || (clock.speed > 0 && clock.speed < 1) ? (
+        <span class="quiet"> {clock.speed} times as fast</span>
+      ) : null}
+    </p>
+  );
+}
+
+function SetForm({ onSet }: { onSet(body: object): void }) {
+  const [problem, setProblem] = useState<string>();
+  const time = useRef<HTMLInputElement>(null);
+  const speed = useRef<HTMLInputElement>(null);
+  const [timeId, speedId, problemId] = [useId(), useId(), useId()];
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const now = time.current?.value ?? "";
+    const factor = speed.current?.value ?? "";
+    if (now === "" && factor === "") {
+      setProblem("Give a time, a speed, or both.");
+      return;
+    }
+    setProblem(undefined);
+    onSet({
+      ...(now === "" ? {} : { now: new Date(`${now}Z`).toISOString() }),
+      ...(factor === "" ? {} : { speed: Number(factor) }),
+    });
+  };
+  return (
+    <form class="toolbar" onSubmit={submit}>
+      <div class="field">
+        <label class="label" for={timeId}>
+          Time (UTC)
+        </label>
+        <input
+          ref={time}
+          id={timeId}
+          type="datetime-local"
+          step={1}
+          aria-invalid={problem ? "true" : undefined}
+          aria-describedby={problem ? problemId : undefined}
+        />
+      </div>
+      <div class="field">
+        <label class="label" for={speedId}>
+          Speed, times real time
+        </label>
+        <input ref={speed} id={speedId} type="number" min={0.001} max={10_000} step="any" placeholder="1" />
+      </div>
+      <button type="submit" class="button">
+        Set the clock
+      </button>
+      {problem === undefined ? null : (
+        <span id={problemId} class="problem" role="alert">
+          {problem}
+        </span>
+      )}
+    </form>
+  );
+}
