@@ -10,6 +10,7 @@ import { defineTwin, type RunningTwin } from "@offhook/platform/twin/twin";
 import { createReset } from "@offhook/platform/world/baseline";
 import { z } from "zod";
 import { eventBody } from "./events.ts";
+import { readSimulations } from "./simulations.ts";
 import { createEngineWorld, type EngineWorld, simulationId } from "./tables.ts";
 import { type TracedSimulation, type TraceEntry, traceOf } from "./trace.ts";
 
@@ -155,6 +156,7 @@ export default defineTwin({
   versions: ["1"],
   config: z.strictObject({}),
   operations,
+  controlOperations: [readSimulations],
   faultStatuses: [400, 401, 403, 404, 409, 429, 500, 502, 503, 504],
   refusal: ownRefusal,
   manual: {
