@@ -12,6 +12,7 @@ import type { VoiceRuntimeConfig } from "./config.ts";
 import { chooseProviders, type EmbeddedSpeech } from "./providers/choose.ts";
 import { ScriptFile } from "./providers/script-file.ts";
 import type { CreateSession } from "./session/contract.ts";
+import { WebhookExchanges } from "./webhooks/exchanges.ts";
 import { keyHash, tables } from "./world.ts";
 
 /** The key the seeded world accepts. */
@@ -26,6 +27,7 @@ export interface VoiceRuntimeTwin extends RunningTwin {
   store: CallStore;
   calls: CallBook;
   assistants: AssistantStore;
+  exchanges: WebhookExchanges;
 }
 
 /** What a test may replace: the live call and the embedded speech. */
@@ -59,7 +61,9 @@ export async function startVoiceRuntime(
     variable: context.variable,
     log,
   });
+  const exchanges = new WebhookExchanges(context.mask, () => clock.now());
   const calls = new CallBook({
+    exchanges,
     store,
     providers,
     createSession: parts.createSession,
@@ -72,12 +76,15 @@ export async function startVoiceRuntime(
     log,
   });
   const unwatch = world.watch((change) => {
-    if (change.change === "reset") void calls.endAll(SHUT_DOWN, SERVICE_RESTART);
+    if (change.change !== "reset") return;
+    exchanges.clear();
+    void calls.endAll(SHUT_DOWN, SERVICE_RESTART);
   });
   return {
     world,
     store,
     calls,
+    exchanges,
     assistants: createAssistantStore(world, clock, vault, config.org_id),
     spoken: (simulationId) => store.spoken(simulationId),
     async reset(profile) {

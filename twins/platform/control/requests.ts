@@ -136,8 +136,8 @@ export function showDuration({ answer }: JournalEntry): number | null {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Shows a body as JSON, as text, or else in base64; marks a truncated one. */
-function showBody(body: KeptBody): unknown {
+/** A stored body as JSON, as text, or else in base64; marks a truncated one. */
+export function showBody(body: KeptBody): unknown {
   if (body.originalBytes === 0) return null;
   if (body.truncated) {
     return { truncated: true, original_bytes: body.originalBytes, text: body.bytes.toString("utf8") };

@@ -199,11 +199,21 @@ export class Journal {
   }
 
   #keep(body: Buffer, contentType: string, streamedBytes = body.length): KeptBody {
-    const masked = this.#mask.body(body, contentType, MAX_BODY_BYTES);
-    // Copied, so that a small slice does not keep a large buffer alive.
-    const bytes = masked.cut ? Buffer.from(masked.bytes) : masked.bytes;
-    return { bytes, originalBytes: streamedBytes, truncated: masked.cut || streamedBytes > body.length };
+    const kept = keepBody(this.#mask, body, contentType);
+    return {
+      ...kept,
+      originalBytes: streamedBytes,
+      truncated: kept.truncated || streamedBytes > body.length,
+    };
   }
+}
+
+/** A body as it may be stored: masked, then cut to `MAX_BODY_BYTES`. */
+export function keepBody(mask: Pick<Mask, "body">, body: Buffer, contentType: string): KeptBody {
+  const masked = mask.body(body, contentType, MAX_BODY_BYTES);
+  // Copied, so that a small slice does not keep a large buffer alive.
+  const bytes = masked.cut ? Buffer.from(masked.bytes) : masked.bytes;
+  return { bytes, originalBytes: body.length, truncated: masked.cut };
 }
 
 const nothing = Buffer.alloc(0);

@@ -211,6 +211,7 @@ async function startTwin(
     url: vendorUrl,
     clock: options.clock,
     journal,
+    mask,
     faults,
     view,
     log,

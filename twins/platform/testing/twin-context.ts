@@ -10,12 +10,14 @@ import type { TwinContext } from "../twin/twin.ts";
 export function twinContext(name: string, given: Partial<TwinContext> = {}): TwinContext {
   const sandbox = given.sandbox ?? "dev";
   const clock = given.clock ?? liveClock;
+  const mask = createMask({});
   return {
     sandbox,
     name,
     url: `http://127.0.0.1:1/s/${sandbox}/${name}`,
     clock,
-    journal: new Journal(createMask({}), clock),
+    journal: new Journal(mask, clock),
+    mask,
     faults: new Faults(),
     view: { vendorRequests: () => [], spoken: () => [] },
     log: pino({ level: "silent" }),

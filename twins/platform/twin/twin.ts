@@ -12,6 +12,7 @@ import type {
   VendorResponse,
 } from "../http/operation.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Mask } from "../journal/mask.ts";
 import type { World } from "../world/world.ts";
 import type { Dataset, OpenDatasetLibrary } from "./dataset.ts";
 import type { TwinManual } from "./manual.ts";
@@ -28,6 +29,8 @@ export interface TwinContext {
   clock: MovingClock;
   /** Records requests that do not pass the gateway, such as a database's statements, for `/sim/requests`. */
   journal: Pick<Journal, "record">;
+  /** Masks secrets as the journal does, in what a twin keeps of its own requests. */
+  mask: Pick<Mask, "body" | "path">;
   /** The faults armed for the twin's `connections`, whose requests do not pass the gateway. */
   faults: FaultGate;
   view: SandboxView;

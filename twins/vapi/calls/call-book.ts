@@ -9,6 +9,7 @@ import type { Assistant, AssistantOverrides } from "../schema/assistant.ts";
 import type { AudioFormat } from "../schema/call.ts";
 import { toolName } from "../schema/model.ts";
 import type { CallPlan, CreateSession } from "../session/contract.ts";
+import type { WebhookExchanges } from "../webhooks/exchanges.ts";
 import type { ArgumentsForm } from "../webhooks/tool-webhook.ts";
 import type { CallRow } from "../world.ts";
 import type { CallStore } from "./call-store.ts";
@@ -30,6 +31,7 @@ export interface CallBookParts {
   concurrencyLimit: number;
   connectTimeoutMs: number;
   toolArguments: ArgumentsForm;
+  exchanges: WebhookExchanges;
   oddFrames: boolean;
   /** The callback destination registered now; a call keeps the one registered when it was created. */
   callbackDestination(): CallbackDestination | undefined;
@@ -174,6 +176,7 @@ export class CallBook {
       },
       createSession: this.#parts.createSession,
       toolArguments: this.#parts.toolArguments,
+      exchanges: this.#parts.exchanges,
       callbackDestination: this.#parts.callbackDestination(),
       log,
     });

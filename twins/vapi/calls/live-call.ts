@@ -17,6 +17,7 @@ import type {
   SessionRecord,
   TurnLatency,
 } from "../session/contract.ts";
+import type { WebhookExchanges } from "../webhooks/exchanges.ts";
 import { withOrganisationServer } from "../webhooks/server.ts";
 import {
   createServerMessages,
@@ -41,6 +42,7 @@ export interface LiveCallParts {
   providers: { recognition: Recognition; synthesis: Synthesis; brain: Brain };
   createSession: CreateSession;
   toolArguments: ArgumentsForm;
+  exchanges: WebhookExchanges;
   /** Where webhooks go when neither the assistant nor the tool names a server. */
   callbackDestination: CallbackDestination | undefined;
   log: Logger;
@@ -140,8 +142,10 @@ export class LiveCall {
   }
 
   #sessionParts() {
-    const { plan, store, assistant, providers, toolArguments, log } = this.#parts;
+    const { plan, store, assistant, providers, toolArguments, exchanges, log } = this.#parts;
     const runTools = createToolWebhook({
+      callId: plan.callId,
+      exchanges,
       assistant: this.#webhookAssistant,
       argumentsForm: toolArguments,
       envelope: () => store.envelope(plan.callId, assistant),

@@ -1,9 +1,11 @@
 /** `/sim/calls`: the calls as a tester reads them, what was heard and waited for included. */
 import { pageParameters } from "@offhook/platform/control/paging";
+import { showBody } from "@offhook/platform/control/requests";
 import { errorResponse, readQueryAs } from "@offhook/platform/http/errors";
 import { operation } from "@offhook/platform/http/operation";
 import { z } from "zod";
 import type { VoiceRuntimeTwin } from "../twin.ts";
+import type { WebhookExchanges } from "../webhooks/exchanges.ts";
 import type { CallRow, MessageRow } from "../world.ts";
 
 const callsQuery = z.strictObject({
@@ -60,7 +62,7 @@ export const readCall = operation<VoiceRuntimeTwin>({
       body: {
         ...summarize(row, messages),
         assistant: describeAssistant(row, twin),
-        messages: messages.map(showMessage),
+        messages: messages.map((message) => showMessage(message, twin.exchanges)),
         events: eventsOf(row, messages),
       },
     };
@@ -103,7 +105,7 @@ function slowestResponse(
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-function showMessage(message: Readonly<MessageRow>) {
+function showMessage(message: Readonly<MessageRow>, exchanges: WebhookExchanges) {
   const { position, role, text, name, tool_call_id, start_ms, end_ms, recorded_at, latency } = message;
   return {
     position,
@@ -117,6 +119,25 @@ function showMessage(message: Readonly<MessageRow>) {
     recorded_at,
     latency,
     interrupted: message.interrupted,
+    webhook: role === "tool_call" ? showWebhook(message, exchanges) : null,
+  };
+}
+
+/** The exchange of a tool call; `null` when there was none, or it is no longer kept. */
+function showWebhook({ call_id, tool_call_id }: Readonly<MessageRow>, exchanges: WebhookExchanges) {
+  const id = tool_call_id ?? "";
+  const exchange = exchanges.find(call_id, id);
+  if (!exchange) return null;
+  return {
+    url: exchange.url,
+    request: showBody(exchange.request),
+    attempts: exchange.attempts.map(({ atMs, status, answer, durationMs, errors }) => ({
+      at: new Date(atMs).toISOString(),
+      status,
+      answer: answer && showBody(answer),
+      duration_ms: durationMs === null ? null : Math.round(durationMs * 1000) / 1000,
+      error: errors.get(id) ?? null,
+    })),
   };
 }
 

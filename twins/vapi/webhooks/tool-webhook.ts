@@ -12,6 +12,7 @@ import type { Assistant } from "../schema/assistant.ts";
 import { type Tool, toolName } from "../schema/model.ts";
 import type { Server } from "../schema/server.ts";
 import type { SessionParts } from "../session/contract.ts";
+import type { BeginAttempt, WebhookExchanges } from "./exchanges.ts";
 import {
   assistantServer,
   DEFAULT_TIMEOUT_SECONDS,
@@ -35,11 +36,14 @@ export interface Envelope {
 }
 
 export interface ToolWebhookParts {
+  callId: string;
   assistant: Assistant;
   argumentsForm: ArgumentsForm;
   /** Builds the members common to all server messages of this call: artifact, call, assistant and the like. */
   envelope(): Envelope;
   now(): number;
+  /** Keeps what is sent and answered, for the tester. */
+  exchanges: WebhookExchanges;
   log: Logger;
 }
 
@@ -82,11 +86,10 @@ export function createToolWebhook(parts: ToolWebhookParts): RunTools {
     const { server } = first;
     const form = argumentsForm(parts.argumentsForm, requests++);
     const body = JSON.stringify({ message: toolCallsMessage(group, conversation, form, parts) });
-    const answer = await postWithRetries(server, body, signal, log);
-    const answers = readAnswers(
-      answer,
-      group.map(({ call }) => call.id),
-    );
+    const toolCallIds = group.map(({ call }) => call.id);
+    const beginAttempt = parts.exchanges.begin({ callId: parts.callId, toolCallIds, server, body });
+    const answer = await postWithRetries(server, body, signal, { log, beginAttempt });
+    const answers = readAnswers(answer, toolCallIds);
     for (const { call } of group) {
       const read = answers.get(call.id);
       if (read && !read.ok) {
@@ -141,13 +144,15 @@ async function postWithRetries(
   server: ReachableServer,
   body: string,
   signal: AbortSignal,
-  log: Logger,
+  { log, beginAttempt }: { log: Logger; beginAttempt: BeginAttempt },
 ): Promise<WebhookAnswer> {
   const timeoutMs = (server.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
   const headers = serverHeaders(server);
   const request = { url: server.url, headers, userAgent: USER_AGENT, body, timeoutMs, signal };
   for (let attempt = 0; ; attempt++) {
+    const noteAnswer = beginAttempt();
     const answer = await postWebhook(request);
+    noteAnswer(answer);
     const delayMs = retryDelayMs(server, answer, attempt);
     if (delayMs === undefined) return answer;
     log.info({ host: hostOf(server.url), attempt: attempt + 1, delayMs }, "webhook failed, trying again");
