@@ -17,7 +17,7 @@ import { findRunning } from "@offhook/platform/names/running";
 import { upstreamSetting } from "@offhook/platform/names/upstream";
 import { endOnSignal } from "@offhook/platform/server/end-on-signal";
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
-import { requireOwnFolder, writeLocator } from "@offhook/platform/server/locator";
+import { readLocator, requireOwnFolder, writeLocator } from "@offhook/platform/server/locator";
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { pino } from "pino";
 import { z } from "zod";
@@ -94,7 +94,11 @@ async function serve(): Promise<void> {
     channels: twins.channels,
     agent_environment: twins.agentEnvironment(process.env.SIMULATION_ID ?? ""),
   };
-  const forget = await writeLocator("twins", found).catch(async (error: unknown) => {
+  const { console: page } = twins;
+  // The file outlasts a one-time code, so that only what is printed has one.
+  const located = page ? { ...found, console_url: page.url } : found;
+  const link = page?.createLink();
+  const forget = await writeLocator("twins", located).catch(async (error: unknown) => {
     await running.stop();
     throw error;
   });
@@ -103,7 +107,8 @@ async function serve(): Promise<void> {
   onNpmGone(end);
   onReaderGone(end);
   // Last, since a reader of the addresses may stop the program at once.
-  process.stdout.write(json ? `${JSON.stringify(found)}\n` : asText(twins, names));
+  const printed = link === undefined ? found : { ...found, console_url: link };
+  process.stdout.write(json ? `${JSON.stringify(printed)}\n` : asText(twins, names, link));
 }
 
 /** Runs a command against the twins that run in this folder, or else against its own. @returns the command's exit status */
@@ -194,6 +199,7 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
     givenVariables: settings.SANDBOX_VARIABLES.split(",").map((name) => name.trim()),
     keys: readKeyVariable(settings.SANDBOX_API_KEYS),
     ...(settings.SANDBOX_LIMIT === undefined ? {} : { maxSandboxes: settings.SANDBOX_LIMIT }),
+    channels: findAgentChannels,
     datasetFolder: DATASET_FOLDER,
     ...(settings.DATASET_LIMIT_MB === undefined
       ? {}
@@ -227,6 +233,16 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
   }
 }
 
+const agentLocator = z.object({ url: z.url() });
+
+/** The voice channel of the agent that runs in this folder. */
+async function findAgentChannels() {
+  const agent = await readLocator("agent", agentLocator);
+  if (agent === undefined) return [];
+  const url = `${agent.url.replace(/^http/, "ws")}/voice`;
+  return [{ type: "voice_ws", url, protocol: "binary" } as const];
+}
+
 function readArguments(args: string[]) {
   try {
     const options = { environment: { type: "string" }, json: { type: "boolean", default: false } } as const;
@@ -247,11 +263,12 @@ function readVariables(defaults: Pick<Settings, "TWINS_PORT" | "LOG_LEVEL">): Se
   );
 }
 
-function asText(twins: RunningTwins, names: Names): string {
+function asText(twins: RunningTwins, names: Names, consoleLink: string | undefined): string {
   const lines = [
     `gateway and engine  ${twins.baseUrl}`,
     `API key             ${twins.apiKey}  (header X-API-Key)`,
   ];
+  if (consoleLink !== undefined) lines.push(`console             ${consoleLink}`);
   for (const sandbox of twins.sandboxes) {
     lines.push("", `sandbox ${sandbox.id}`);
     for (const twin of sandbox.twins) {

@@ -10,6 +10,8 @@ const agentLocator = z.object({ url: z.url(), pid: z.number() });
 const twinsLocator = z.object({
   base_url: z.url(),
   api_key: z.string(),
+  /** Absent without a console. */
+  console_url: z.url().optional(),
   pid: z.number(),
   /** The agent's voice channels, from the environment file. */
   channels: z.array(z.object({ url: z.url(), protocol: z.enum(["binary", "json"]) })).default([]),

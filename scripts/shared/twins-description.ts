@@ -4,6 +4,8 @@ import { z } from "zod";
 export const twinsDescription = z.object({
   base_url: z.string(),
   api_key: z.string(),
+  /** Signs a browser in once; absent without a console. */
+  console_url: z.string().optional(),
   sandboxes: z.array(
     z.object({
       id: z.string(),

@@ -1,4 +1,4 @@
-/** The program under test, as an environment file describes it: the agent's variables, and how a caller reaches it. */
+/** The program under test: its variables, and how a caller reaches it, by the environment file and while it runs. */
 import { z } from "zod";
 
 /** A channel through which the simulated caller reaches the agent. */
@@ -30,6 +30,34 @@ export const agentSchema = z.strictObject({
 
 export type ActorSetup = z.output<typeof actorSchema>;
 export type AgentSetup = z.output<typeof agentSchema>;
+
+type Channel = ActorSetup["channels"][number];
+
+/** A voice channel of an agent that runs. */
+export type RunningChannel = Pick<Channel, "type" | "url" | "protocol"> & Partial<Channel>;
+
+/** A voice channel with where it is known from. */
+export type KnownChannel = RunningChannel & { source: "environment" | "running" };
+
+/** Finds the voice channels there are at the moment. */
+export type FindChannels = () => Promise<KnownChannel[]>;
+
+/**
+ * Joins the environment file's channels and those of agents that run.
+ * @param findRunning asked each time
+ */
+export function channelFinder(
+  { channels }: ActorSetup,
+  findRunning: () => Promise<readonly RunningChannel[]>,
+): FindChannels {
+  return async () => {
+    const running = await findRunning();
+    return [
+      ...channels.map((channel) => ({ ...channel, source: "environment" as const })),
+      ...running.map((channel) => ({ ...channel, source: "running" as const })),
+    ];
+  };
+}
 
 const PLACEHOLDER = "{SIMULATION_ID}";
 

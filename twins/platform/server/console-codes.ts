@@ -45,6 +45,11 @@ function hashOf(code: string): string {
   return createHash("sha256").update(code).digest("base64");
 }
 
+/** The address of the console that a code opens. */
+export function linkOf(url: string, code: string): string {
+  return `${url}?code=${code}`;
+}
+
 /** What `POST /console/codes` works on. */
 export interface CodesTarget extends Owner {
   codes: ConsoleCodes;
@@ -70,7 +75,7 @@ export const codeOperations: readonly Operation<CodesTarget>[] = [
       return {
         status: 201,
         headers: { "cache-control": "no-store" },
-        body: { code, url: `${url}?code=${code}`, expires_at: new Date(expiresAtMs).toISOString() },
+        body: { code, url: linkOf(url, code), expires_at: new Date(expiresAtMs).toISOString() },
       };
     },
   }),

@@ -12,8 +12,9 @@ import type { VendorResponse } from "../http/operation.ts";
 import { createRouter } from "../http/router.ts";
 import type { Sessions } from "../http/session.ts";
 import type { OrganisationJournals } from "../journal/organisation-journals.ts";
+import type { FindChannels } from "../sandboxes/agent-setup.ts";
 import type { Local } from "../sandboxes/serve.ts";
-import { ConsoleCodes, codeOperations } from "./console-codes.ts";
+import { ConsoleCodes, codeOperations, linkOf } from "./console-codes.ts";
 import { createConsoleSession } from "./console-session.ts";
 import { requireOrganisation, serveOwned } from "./organisation-routes.ts";
 
@@ -42,30 +43,28 @@ interface ConsoleOptions {
   keys: ApiKeys;
   sessions: Sessions;
   journals: OrganisationJournals;
-  /** Voice channels of the agents. */
-  channels: () => Promise<readonly { url: string }[]>;
+  channels: FindChannels;
   log: Logger;
 }
 
 /** Serves `/console` and below. */
 export interface Console {
+  url: string;
+  /** Makes an address that signs a browser in once. */
+  createLink(organisation: string): string;
   serve(req: IncomingMessage, res: ServerResponse, address: Local): Promise<void>;
-}
-
-/** Address of the console of the twins at `baseUrl`. */
-export function consoleUrl(baseUrl: string): string {
-  return `${baseUrl}${PREFIX}`;
 }
 
 /** Serves the pages that `load` answers, which is called for the first of them. */
 export function createConsole({ load, channels, log, ...options }: ConsoleOptions): Console {
   const { keys, sessions, journals, baseUrl } = options;
+  const url = `${baseUrl}${PREFIX}`;
   const codes = new ConsoleCodes();
   const session = createConsoleSession({ keys, codes, sessions });
   const codeRoutes = requireOrganisation(
     { authenticator: createAuthenticator(keys), journals },
     (req, res, address, owner) => {
-      const target = { ...owner, codes, url: consoleUrl(baseUrl) };
+      const target = { ...owner, codes, url };
       return serveOwned(req, res, address, { operations, target, log });
     },
   );
@@ -97,6 +96,8 @@ export function createConsole({ load, channels, log, ...options }: ConsoleOption
   }
 
   return {
+    url,
+    createLink: (organisation) => linkOf(url, codes.issue(organisation).code),
     async serve(req, res, address) {
       for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value);
       if (address.path === `${PREFIX}/codes`) return codeRoutes.serve(req, res, address);

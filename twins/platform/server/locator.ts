@@ -1,6 +1,8 @@
 /** Files under `.offhook/` by which the project's programs find each other on a machine. */
 import { access, constants, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { z } from "zod";
+import { isRunning } from "../base/is-running.ts";
 
 const FOLDER = ".offhook";
 
@@ -45,6 +47,23 @@ export async function writeLocator(
   return async () => {
     if (await isOurs(file)) await rm(file, { force: true });
   };
+}
+
+const writer = z.object({ pid: z.int() });
+
+/** Reads `.offhook/<name>.json` of the current folder; `undefined` when no running process has written one. */
+export async function readLocator<Content>(
+  name: string,
+  schema: z.ZodType<Content>,
+): Promise<Content | undefined> {
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path.resolve(FOLDER, `${name}.json`), "utf8"));
+  } catch {
+    return undefined;
+  }
+  const { data: written } = writer.safeParse(content);
+  return written && isRunning(written.pid) ? schema.safeParse(content).data : undefined;
 }
 
 async function isOurs(file: string): Promise<boolean> {

@@ -15,7 +15,12 @@ import { createSessions } from "../http/session.ts";
 import { PlatformKeys } from "../journal/known-secrets.ts";
 import { MASK } from "../journal/mask.ts";
 import { OrganisationJournals } from "../journal/organisation-journals.ts";
-import { type ActorSetup, agentEnvironment } from "../sandboxes/agent-setup.ts";
+import {
+  type ActorSetup,
+  agentEnvironment,
+  channelFinder,
+  type RunningChannel,
+} from "../sandboxes/agent-setup.ts";
 import { type Environment, readEnvironment } from "../sandboxes/environment.ts";
 import { createGivenReach } from "../sandboxes/given-reach.ts";
 import { DEFAULT_SNAPSHOT_BYTES, type Reach } from "../sandboxes/sandbox.ts";
@@ -68,6 +73,8 @@ export interface StartOptions {
   storeLimitBytes?: number;
   /** Loads the pages of `/console` for the first request; absent: nothing is served there. */
   console?: LoadConsole;
+  /** Finds the voice channels of agents that run, besides those of the environment file; default: none. */
+  channels?: () => Promise<readonly RunningChannel[]>;
   /** Receives the control plane's keys, so that the caller's log can mask them; default: used by the journals alone. */
   platformKeys?: PlatformKeys;
   /** Receives the progress of the start, in words. */
@@ -79,6 +86,12 @@ export interface StartOptions {
 export interface RunningTwins {
   baseUrl: string;
   apiKey: string;
+  /** Absent: there is none. */
+  console?: {
+    url: string;
+    /** Makes an address that signs a browser in once, as the organisation that owns `dev`. */
+    createLink(): string;
+  };
   sandboxes: { id: string; twins: TwinAddresses[] }[];
   /** The twins' host names. */
   hostNames: Pick<Sandboxes, "host" | "hosts">;
@@ -200,7 +213,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
         keys,
         sessions,
         journals,
-        channels: async () => environment.actor.channels,
+        channels: channelFinder(environment.actor, options.channels ?? (async () => [])),
         log,
       });
     gateway.open({
@@ -215,6 +228,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
     return {
       baseUrl: gateway.baseUrl,
       apiKey,
+      ...(console ? { console: { url: console.url, createLink: () => console.createLink(owner) } } : {}),
       sandboxes: [{ id: first.sandbox.id, twins: addressesOf(first) }],
       hostNames: sandboxes,
       accept: gateway.accept,
