@@ -1,0 +1,143 @@
+/** What has changed since the start, or since the last reset. */
+import { useId } from "preact/hooks";
+import { controlPath, read } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { useResource } from "../api/resource.ts";
+import { place, setQuery } from "../place.ts";
+import { Empty, Failure, Loading } from "../ui/feedback.tsx";
+import { formatValue } from "../ui/format.ts";
+import { useThrottled } from "../ui/hooks.ts";
+import { Pager } from "../ui/pager.tsx";
+import { TableFrame } from "../ui/table.tsx";
+import type { Row, Table } from "./types.ts";
+
+interface ChangedRow {
+  table: string;
+  change: "added" | "changed" | "removed";
+  before?: Row;
+  after?: Row;
+}
+
+interface Difference {
+  tables: Record<string, { added: number; changed: number; removed: number }>;
+  rows: ChangedRow[];
+  total: number;
+}
+
+const PAGE_ROWS = 50;
+const REFRESH_MS = 1_000;
+const TAGS = { added: "tag good", changed: "tag warn", removed: "tag bad" } as const;
+
+export function DifferenceView({ twin, tables }: { twin: string; tables: readonly Table[] }) {
+  const { sandbox, query } = place.value;
+  const offset = Number(query.get("offset") ?? 0) || 0;
+  const table = query.get("table") ?? undefined;
+  const path = controlPath(sandbox, twin, "difference", { table, limit: PAGE_ROWS, offset });
+  const difference = useResource(path, (signal) => read<Difference>(path, signal));
+  const refresh = useThrottled(difference.reload, REFRESH_MS);
+  useLive({
+    change: (change) => {
+      if (change.twin === twin) refresh();
+    },
+    gap: refresh,
+  });
+  const id = useId();
+  const { data } = difference;
+  return (
+    <>
+      <div class="heading">
+        <h2>Difference since the start</h2>
+        <div class="end">
+          <label class="label" for={id}>
+            Table
+          </label>
+          <select
+            id={id}
+            value={table ?? ""}
+            onChange={({ currentTarget }) => setQuery({ table: currentTarget.value, offset: undefined })}
+          >
+            <option value="">all</option>
+            {tables.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </div>
+      </div>
+      {difference.error ? <Failure error={difference.error} retry={difference.reload} /> : null}
+      {difference.isLoading ? <Loading /> : null}
+      {data?.total === 0 ? <Empty>Nothing has changed since the start.</Empty> : null}
+      {data && data.total > 0 ? (
+        <>
+          <Counts tables={data.tables} />
+          <ChangedRows rows={data.rows} />
+          <Pager
+            total={data.total}
+            limit={PAGE_ROWS}
+            offset={offset}
+            onMove={(to) => setQuery({ offset: to === 0 ? undefined : String(to) })}
+          />
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function Counts({ tables }: Pick<Difference, "tables">) {
+  return (
+    <p class="quiet">
+      {Object.entries(tables)
+        .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
+        .map(
+          ([name, { added, changed, removed }]) =>
+            `${name}: ${added} added, ${changed} changed, ${removed} removed`,
+        )
+        .join("; ")}
+    </p>
+  );
+}
+
+function ChangedRows({ rows }: { rows: readonly ChangedRow[] }) {
+  return (
+    <TableFrame label="Changed rows">
+      <thead>
+        <tr>
+          <th scope="col">Table</th>
+          <th scope="col">Change</th>
+          <th scope="col">Columns</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={JSON.stringify(row)}>
+            <td>{row.table}</td>
+            <td>
+              <span class={TAGS[row.change]}>{row.change}</span>
+            </td>
+            <td>
+              <ChangedColumns row={row} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+function ChangedColumns({ row: { change, before = {}, after = {} } }: { row: ChangedRow }) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return (
+    <dl class="facts">
+      {differing.map((name) => (
+        <>
+          <dt key={`${name} name`}>{name}</dt>
+          <dd key={`${name} value`}>
+            {change === "added" ? null : <del>{formatValue(before[name])}</del>}
+            {change === "changed" ? " → " : null}
+            {change === "removed" ? null : <ins>{formatValue(after[name])}</ins>}
+          </dd>
+        </>
+      ))}
+    </dl>
+  );
+}
