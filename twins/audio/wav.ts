@@ -1,7 +1,7 @@
 /** Reads and writes WAV files as mono PCM16. */
 import wavefile from "wavefile";
 import { z } from "zod";
-import { clampSample } from "./pcm.ts";
+import { BYTES_PER_SAMPLE, clampSample } from "./pcm.ts";
 
 export interface Recording {
   samples: Int16Array;
@@ -43,6 +43,31 @@ export function writeWav({ samples, sampleRate }: Recording): Uint8Array {
   const wav = new wavefile.WaveFile();
   wav.fromScratch(1, sampleRate, "16", samples);
   return wav.toBuffer();
+}
+
+const HEADER_BYTES = 44;
+
+/**
+ * The header of a 16-bit PCM WAV file whose samples follow it, for a file that is made while it is sent.
+ * @param shape `frames`: samples of each channel
+ */
+export function wavHeader(shape: { sampleRate: number; channels: number; frames: number }): Buffer {
+  const { sampleRate, channels, frames } = shape;
+  const frameBytes = channels * BYTES_PER_SAMPLE;
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(HEADER_BYTES - 8 + frames * frameBytes, 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(channels, 22);
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(sampleRate * frameBytes, 28);
+  header.writeUInt16LE(frameBytes, 32);
+  header.writeUInt16LE(8 * BYTES_PER_SAMPLE, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(frames * frameBytes, 40);
+  return header;
 }
 
 function decodeTo16Bits(wav: wavefile.WaveFile): void {

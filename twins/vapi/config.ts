@@ -49,6 +49,13 @@ export const voiceRuntimeConfig = z
     tool_arguments: z.enum(["object", "string", "alternate"]).default("object"),
     /** Some audio frames to the client end in the middle of a sample, as the vendor's do, to exercise clients. */
     odd_frames: z.boolean().default(false),
+    /** Recordings to keep while the twin runs: the newest so many calls, in so many megabytes; 0 calls: none. */
+    recordings: z
+      .strictObject({
+        calls: z.number().int().min(0).max(10_000).default(50),
+        megabytes: z.number().int().min(1).max(4_000).default(256),
+      })
+      .prefault({}),
     org_id: z.string().default("eb166faa-7145-46ef-8044-589b47ae3b56"),
   })
   .prefault({});

@@ -14,6 +14,7 @@ import { listenSocket, transportSocket } from "./api/transport.ts";
 import { voiceRuntimeConfig } from "./config.ts";
 import { readCall, readCalls } from "./control/calls.ts";
 import { voiceRuntimeManual } from "./manual.ts";
+import { recordingOperations } from "./recordings/control.ts";
 import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
 
 /** The twin with these parts; `index.ts` passes the real ones, a test may pass others. */
@@ -38,7 +39,7 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       controlCall,
     ],
     sockets: [transportSocket, listenSocket],
-    controlOperations: [readCalls, readCall],
+    controlOperations: [readCalls, readCall, ...recordingOperations],
     secretHeaders: ["authorization", "x-vapi-secret"],
     secretPathParams: ["/:callId/transport", "/:callId/control", "/:callId/listen"],
     secretMembers: [

@@ -11,6 +11,7 @@ import { createSecretVault } from "./calls/secret-vault.ts";
 import type { VoiceRuntimeConfig } from "./config.ts";
 import { chooseProviders, type EmbeddedSpeech } from "./providers/choose.ts";
 import { ScriptFile } from "./providers/script-file.ts";
+import { RecordingStore } from "./recordings/recording-store.ts";
 import type { CreateSession } from "./session/contract.ts";
 import { WebhookExchanges } from "./webhooks/exchanges.ts";
 import { keyHash, tables } from "./world.ts";
@@ -21,11 +22,13 @@ export const SEED_KEY = "vapi-twin-key";
 const EVERY_CALL = "*";
 const SHUT_DOWN = "worker-shutdown";
 const SERVICE_RESTART = 1012;
+const MEGABYTE = 1024 * 1024;
 
 export interface VoiceRuntimeTwin extends RunningTwin {
   world: VoiceWorld;
   store: CallStore;
   calls: CallBook;
+  recordings: RecordingStore;
   assistants: AssistantStore;
   exchanges: WebhookExchanges;
 }
@@ -62,9 +65,14 @@ export async function startVoiceRuntime(
     log,
   });
   const exchanges = new WebhookExchanges(context.mask, () => clock.now());
+  const recordings = new RecordingStore(
+    { calls: config.recordings.calls, bytes: config.recordings.megabytes * MEGABYTE },
+    log,
+  );
   const calls = new CallBook({
     exchanges,
     store,
+    recordings,
     providers,
     createSession: parts.createSession,
     orgId: config.org_id,
@@ -76,15 +84,20 @@ export async function startVoiceRuntime(
     log,
   });
   const unwatch = world.watch((change) => {
-    if (change.change !== "reset") return;
-    exchanges.clear();
-    void calls.endAll(SHUT_DOWN, SERVICE_RESTART);
+    if (change.change === "reset") {
+      exchanges.clear();
+      void recordings.clear();
+      void calls.endAll(SHUT_DOWN, SERVICE_RESTART);
+    } else if (change.change === "remove" && change.table === "calls") {
+      recordings.remove(String(change.row?.id));
+    }
   });
   return {
     world,
     store,
     calls,
     exchanges,
+    recordings,
     assistants: createAssistantStore(world, clock, vault, config.org_id),
     spoken: (simulationId) => store.spoken(simulationId),
     async reset(profile) {
@@ -92,10 +105,12 @@ export async function startVoiceRuntime(
       await calls.endAll(SHUT_DOWN, SERVICE_RESTART);
       refreshScript(script, world, log);
       await world.load(seed(script));
+      await recordings.clear();
     },
     async stop() {
       unwatch();
       await calls.endAll(SHUT_DOWN, SERVICE_RESTART);
+      await recordings.close();
       await providers.close();
     },
   };

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import type { WebSocket } from "ws";
 import { withEndCallTools } from "../providers/built-in-tools.ts";
 import type { Providers } from "../providers/choose.ts";
+import type { RecordingStore } from "../recordings/recording-store.ts";
 import type { Assistant, AssistantOverrides } from "../schema/assistant.ts";
 import type { AudioFormat } from "../schema/call.ts";
 import { toolName } from "../schema/model.ts";
@@ -25,6 +26,7 @@ const REPORT_LIMIT_MS = 60_000;
 
 export interface CallBookParts {
   store: CallStore;
+  recordings: RecordingStore;
   providers: Providers;
   createSession: CreateSession;
   orgId: string;
@@ -169,6 +171,7 @@ export class CallBook {
       plan,
       assistant,
       store: this.#parts.store,
+      recordings: this.#parts.recordings,
       providers: {
         recognition,
         synthesis,

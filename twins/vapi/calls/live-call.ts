@@ -7,6 +7,8 @@ import type { CallbackDestination } from "@offhook/platform/client/destination";
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
 import type { Brain, Recognition, Synthesis } from "../providers/provider.ts";
+import { CallAudio } from "../recordings/call-audio.ts";
+import type { RecordingStore } from "../recordings/recording-store.ts";
 import type { Assistant } from "../schema/assistant.ts";
 import type {
   CallPlan,
@@ -39,6 +41,7 @@ export interface LiveCallParts {
   plan: CallPlan;
   assistant: Assistant;
   store: CallStore;
+  recordings: RecordingStore;
   providers: { recognition: Recognition; synthesis: Synthesis; brain: Brain };
   createSession: CreateSession;
   toolArguments: ArgumentsForm;
@@ -54,6 +57,7 @@ export class LiveCall {
   /** Resolves once the call has ended and its rows are stored. */
   readonly closed: Promise<void>;
   #session: CallSession | undefined;
+  #audio: CallAudio | undefined;
   #claimed = false;
   #ended = false;
   #ending: NodeJS.Timeout | undefined;
@@ -154,6 +158,7 @@ export class LiveCall {
     });
     return {
       ...providers,
+      audio: this.#openAudio(),
       clock: { now: store.now },
       log,
       runTools,
@@ -161,6 +166,19 @@ export class LiveCall {
       publish: (message: RuntimeMessage) => this.#serverMessages.send(message),
       status: (status: "in-progress" | "ended", reason?: string) => this.#status(status, reason),
     };
+  }
+
+  #openAudio(): CallAudio {
+    const { plan, assistant, recordings } = this.#parts;
+    const { sampleRate } = plan.audioFormat;
+    const audio = new CallAudio(sampleRate);
+    this.#audio = audio;
+    const recording =
+      assistant.artifactPlan?.recordingEnabled === false
+        ? undefined
+        : recordings.start(plan.callId, sampleRate);
+    if (recording !== undefined) audio.add(recording);
+    return audio;
   }
 
   #status(status: "in-progress" | "ended", endedReason?: string): void {
@@ -184,6 +202,7 @@ export class LiveCall {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#ending);
+    this.#audio?.end();
     const { store, assistant } = this.#parts;
     store.recordOutcome(this.id, ended.endedReason, ended.durationMs, performanceMetrics(ended));
     this.#serverMessages.send({ type: "end-of-call-report", ...store.report(this.id, assistant) });

@@ -147,7 +147,7 @@ export class AssistantVoice {
     const frame = utterance.play();
     if (frame !== undefined) {
       if (sentence !== speaking.sentence) this.#announceSentence(speaking, sentence);
-      this.#options.socket.voice(this.muted ? SILENT_TICK : frame);
+      this.#options.socket.voice(this.muted ? SILENT_TICK : frame, this.#options.clock.nowMs);
     }
     if (utterance.drained) this.#finish(speaking.job);
     return frame !== undefined;

@@ -78,10 +78,17 @@ class LiveCall implements CallSession {
     this.#machine = new TurnMachine(plan.assistant);
     this.#conversation = new Conversation(plan.assistant.model.messages);
     this.#clock = new MediaClock({
-      onTick: (frame) => this.#tick(frame),
+      onTick: (frame) => {
+        this.#tick(frame);
+        parts.audio?.tick();
+      },
       onFull: () => this.#socket?.pause(),
       onRoom: () => this.#socket?.resume(),
-      onDrop: (samples) => this.#noteDropped(samples),
+      onDrop: (samples) => {
+        parts.audio?.drop(samples);
+        this.#noteDropped(samples);
+      },
+      onFill: (samples) => parts.audio?.fill(samples),
       onSilence: (withoutAudioMs) => this.#noteSilence(withoutAudioMs),
     });
     this.ended = new Promise((resolve) => {
@@ -100,6 +107,7 @@ class LiveCall implements CallSession {
       format: audioFormat,
       clientMessages: assistant.clientMessages,
       oddFrames,
+      audio: this.#parts.audio,
       log: this.#parts.log,
       events: {
         onAudio: (audio) => this.#clock.receive(audio),
@@ -277,6 +285,7 @@ class LiveCall implements CallSession {
     this.#parts.status("ended", endedReason);
     this.#send({ type: "status-update", status: "ended", endedReason });
     this.#socket?.close(closeCode, endedReason);
+    this.#parts.audio?.end();
     this.#resolveEnded({
       endedReason,
       durationMs,

@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from "ws";
 import type { AudioFormat } from "../schema/call.ts";
 import { UplinkDecoder } from "./codec.ts";
 import { parseCommand } from "./commands.ts";
-import type { SessionCommand } from "./contract.ts";
+import type { AudioTap, SessionCommand } from "./contract.ts";
 import { Downlink } from "./downlink.ts";
 import type { RuntimeMessage } from "./messages.ts";
 
@@ -16,6 +16,8 @@ export interface ClientSocketOptions {
   format: AudioFormat;
   clientMessages: readonly string[];
   oddFrames: boolean;
+  /** Takes the audio of both directions. */
+  audio: AudioTap | undefined;
   log: Logger;
   events: {
     /** Audio at the internal rate. */
@@ -30,24 +32,26 @@ export class ClientSocket {
   readonly #socket: WebSocket;
   readonly #downlink: Downlink;
   readonly #decoder: UplinkDecoder;
+  readonly #audio: AudioTap | undefined;
   readonly #log: Logger;
   readonly #events: ClientSocketOptions["events"];
   readonly #problems = new Set<string>();
   #closed = false;
 
-  constructor({ socket, format, clientMessages, oddFrames, log, events }: ClientSocketOptions) {
+  constructor({ socket, format, clientMessages, oddFrames, audio, log, events }: ClientSocketOptions) {
     this.#socket = socket;
+    this.#audio = audio;
     this.#log = log;
     this.#events = events;
     this.#decoder = new UplinkDecoder(format);
-    this.#downlink = new Downlink({ socket, format, clientMessages, oddFrames, log });
+    this.#downlink = new Downlink({ socket, format, clientMessages, oddFrames, audio, log });
     socket.on("message", this.#onMessage);
     socket.on("close", this.#onClose);
     socket.on("error", this.#onError);
   }
 
-  voice(frame: Int16Array): void {
-    this.#downlink.voice(frame);
+  voice(frame: Int16Array, nowMs: number): void {
+    this.#downlink.voice(frame, nowMs);
   }
 
   tick(nowMs: number): void {
@@ -85,7 +89,7 @@ export class ClientSocket {
 
   readonly #onMessage = (data: RawData, isBinary: boolean): void => {
     const bytes = bytesOf(data);
-    if (isBinary) this.#events.onAudio(this.#decoder.decode(bytes));
+    if (isBinary) this.#takeAudio(bytes);
     else this.#takeText(bytes.toString("utf8"));
   };
 
@@ -99,6 +103,12 @@ export class ClientSocket {
   readonly #onError = (error: Error): void => {
     this.#log.warn({ err: error }, "the client's socket failed");
   };
+
+  #takeAudio(bytes: Uint8Array): void {
+    const samples = this.#decoder.samplesOf(bytes);
+    this.#audio?.receive(samples);
+    this.#events.onAudio(this.#decoder.resample(samples));
+  }
 
   #takeText(text: string): void {
     const parsed = parseCommand(parseJson(text));

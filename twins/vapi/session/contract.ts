@@ -90,6 +90,21 @@ export type SessionRecord =
   | { role: "tool_call"; call: ToolCall; startMs: number }
   | { role: "tool_result"; outcome: ToolOutcome; endMs: number };
 
+/** Takes both sides of a call as they pass the client's socket, at the client's rate. Nothing in it may wait. */
+export interface AudioTap {
+  /** The next audio from the client, as it was sent. */
+  receive(samples: Int16Array): void;
+  /** Silence that the media clock puts where the client sends nothing, in samples of the internal rate. */
+  fill(internalSamples: number): void;
+  /** Waiting audio that the media clock drops, oldest first, in samples of the internal rate. */
+  drop(internalSamples: number): void;
+  /** Audio that was sent to the client, of which the last sample was played at `endMs` of media time. */
+  play(samples: Int16Array, endMs: number): void;
+  /** The call advanced by 10 ms. */
+  tick(): void;
+  end(): void;
+}
+
 /** What a session needs from the twin. */
 export interface SessionParts {
   recognition: Recognition;
@@ -97,6 +112,8 @@ export interface SessionParts {
   brain: Brain;
   clock: Clock;
   log: Logger;
+  /** Absent: nobody records or hears the call. */
+  audio?: AudioTap;
   /** Runs the tool webhooks of one `call-tools` step; never rejects. */
   runTools(
     calls: ToolCall[],

@@ -8,9 +8,10 @@ import type { Logger } from "pino";
 import { WebSocket } from "ws";
 import type { AudioFormat } from "../schema/call.ts";
 import { DownlinkEncoder } from "./codec.ts";
+import type { AudioTap } from "./contract.ts";
 import type { RuntimeMessage } from "./messages.ts";
 
-const BURST_MS = 50;
+export const BURST_MS = 50;
 /** Lengths of the frames of a burst, used in rotation; the rest of a burst is a frame too. */
 const FRAME_LENGTHS_MS = [20, 10, 25, 15, 30];
 /** Back-pressure: with this much unread the client gets no more audio, and after `MAX_CONGESTION_MS` is cut off. */
@@ -27,6 +28,8 @@ export interface DownlinkOptions {
   clientMessages: readonly string[];
   /** Whether some frames end in the middle of a sample, as some of the vendor's do. */
   oddFrames: boolean;
+  /** Takes the audio that is sent. */
+  audio: AudioTap | undefined;
   log: Logger;
 }
 
@@ -38,14 +41,18 @@ export class Downlink {
   readonly #oddFrames: boolean;
   readonly #bytesPerMs: number;
   readonly #maxUnreadBytes: number;
+  readonly #audio: AudioTap | undefined;
   /** Audio not yet sent, at the internal rate. */
   #burst: Int16Array[] = [];
+  /** When the last of it was played, in media time. */
+  #playedMs = 0;
   #nextLength = 0;
   #congestedSince: number | undefined;
   #droppedBytes = 0;
 
-  constructor({ socket, format, clientMessages, oddFrames, log }: DownlinkOptions) {
+  constructor({ socket, format, clientMessages, oddFrames, audio, log }: DownlinkOptions) {
     this.#socket = socket;
+    this.#audio = audio;
     this.#log = log;
     this.#encoder = new DownlinkEncoder(format);
     this.#clientMessages = new Set(clientMessages);
@@ -54,9 +61,10 @@ export class Downlink {
     this.#maxUnreadBytes = Math.min(MAX_UNREAD_BYTES, this.#bytesPerMs * MAX_UNREAD_AUDIO_MS);
   }
 
-  /** Takes the next 10 ms of the assistant's voice. */
-  voice(frame: Int16Array): void {
+  /** Takes the 10 ms of the assistant's voice that end at `nowMs`. */
+  voice(frame: Int16Array, nowMs: number): void {
     this.#burst.push(frame);
+    this.#playedMs = nowMs;
   }
 
   /** Sends a burst when one is due at `nowMs`. */
@@ -109,6 +117,7 @@ export class Downlink {
       this.#droppedBytes += bytes.length;
       return;
     }
+    this.#audio?.play(this.#encoder.samplesOf(bytes), this.#playedMs - this.#encoder.heldMs);
     for (let at = 0; at < bytes.length; ) {
       const end = Math.min(bytes.length, at + this.#frameBytes());
       this.#socket.send(bytes.subarray(at, end));

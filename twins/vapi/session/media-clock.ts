@@ -43,6 +43,8 @@ export interface MediaClockEvents {
   onRoom(): void;
   /** The queue overflowed, and this many samples were dropped. */
   onDrop(samples: number): void;
+  /** So many samples of silence stand in for audio that did not come. */
+  onFill(samples: number): void;
   /** No audio came for this long; silence replaces it until more comes. */
   onSilence(withoutAudioMs: number): void;
 }
@@ -263,6 +265,8 @@ export class MediaClock {
     const elapsedMs = performance.now() - this.#filling.lastAt;
     const wholeMs = Math.floor(elapsedMs);
     this.#filling.lastAt += wholeMs;
-    this.#enqueue(new Int16Array(msToSamples(Math.min(wholeMs, MAX_CATCH_UP_MS), INTERNAL_RATE)));
+    const silence = new Int16Array(msToSamples(Math.min(wholeMs, MAX_CATCH_UP_MS), INTERNAL_RATE));
+    this.#events.onFill(silence.length);
+    this.#enqueue(silence);
   }
 }

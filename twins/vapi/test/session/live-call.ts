@@ -105,6 +105,7 @@ export class LiveCall {
   readonly #speed: number;
   #uplink: { samples: Int16Array; said: () => void }[] = [];
   #sentSamples = 0;
+  readonly #sentBytes: Uint8Array[] = [];
   #pump: NodeJS.Timeout | undefined;
   #watchers = new Set<() => void>();
   #heardBytes = 0;
@@ -142,6 +143,11 @@ export class LiveCall {
 
   get sentMs(): number {
     return (this.#sentSamples * 1000) / this.#format.sampleRate;
+  }
+
+  /** All audio sent, as it went on the wire. */
+  get sentBytes(): Buffer {
+    return Buffer.concat(this.#sentBytes);
   }
 
   get messages(): Message[] {
@@ -279,7 +285,9 @@ export class LiveCall {
       }
     }
     this.#sentSamples += samples;
-    this.client.send(this.#format.format === "mulaw" ? encodeMulaw(audio) : samplesToBytes(audio));
+    const bytes = this.#format.format === "mulaw" ? encodeMulaw(audio) : samplesToBytes(audio);
+    this.#sentBytes.push(bytes);
+    this.client.send(bytes);
   }
 
   #arrive(data: RawData, isBinary: boolean): void {

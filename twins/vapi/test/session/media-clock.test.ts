@@ -25,6 +25,7 @@ describe("a caller who sends nothing", () => {
       onFull() {},
       onRoom() {},
       onDrop() {},
+      onFill() {},
       onSilence() {},
     });
     clock.start();
@@ -85,6 +86,7 @@ describe("a caller whose audio comes in bursts", () => {
       onFull() {},
       onRoom() {},
       onDrop() {},
+      onFill() {},
       onSilence: (withoutAudioMs) => void silences.push(withoutAudioMs),
     });
     clock.start();
