@@ -2,7 +2,7 @@
 import { useSandbox } from "../api/sandboxes.ts";
 import { place } from "../place.ts";
 import { Failure, Loading } from "../ui/feedback.tsx";
-import { Heading, LiveTag } from "../ui/layout.tsx";
+import { Heading } from "../ui/layout.tsx";
 import { Faults } from "./armed.tsx";
 import { ClockCard } from "./clock.tsx";
 
@@ -15,9 +15,7 @@ export function FaultsAndClock() {
   const chosen = twins.find((name) => name === named) ?? twins[0] ?? "";
   return (
     <>
-      <Heading title="Faults and clock">
-        <LiveTag />
-      </Heading>
+      <Heading title="Faults and clock" />
       <Faults twins={twins} chosen={chosen} />
       <ClockCard twin={chosen} />
     </>

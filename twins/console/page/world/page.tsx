@@ -7,7 +7,7 @@ import { useSandbox } from "../api/sandboxes.ts";
 import { hrefOf, place } from "../place.ts";
 import { Empty, Failure, Loading } from "../ui/feedback.tsx";
 import { useThrottled } from "../ui/hooks.ts";
-import { Heading, LiveTag } from "../ui/layout.tsx";
+import { Heading } from "../ui/layout.tsx";
 import { DifferenceView } from "./difference.tsx";
 import { Rows } from "./rows.tsx";
 import { StateActions } from "./state.tsx";
@@ -26,9 +26,7 @@ export function World() {
   const twin = twins.find((name) => name === named) ?? twins[0];
   return (
     <>
-      <Heading title="World">
-        <LiveTag />
-      </Heading>
+      <Heading title="World" />
       <nav class="tabs" aria-label="Twins">
         {twins.map((name) => (
           <a key={name} href={hrefOf({ rest: [name] })} aria-current={name === twin ? "page" : undefined}>
