@@ -62,10 +62,7 @@ export class Peaks {
     const assistant = new Int8Array(2 * count);
     for (let index = 0; index < count; index++) {
       const first = from + index * group;
-      const windows = this.#values.subarray(
-        VALUES * first,
-        VALUES * Math.min(first + group, this.#windows),
-      );
+      const windows = this.#values.subarray(VALUES * first, VALUES * Math.min(first + group, this.#windows));
       for (let at = 0; at < windows.length; at += VALUES) {
         caller[2 * index] = Math.min(caller[2 * index] ?? 0, windows[at] ?? 0);
         caller[2 * index + 1] = Math.max(caller[2 * index + 1] ?? 0, windows[at + 1] ?? 0);

@@ -1,7 +1,7 @@
 /** Answers a request for a recording: a WAV file made as it is sent, whole or the range that was asked for. */
 import { Readable } from "node:stream";
-import { wavHeader } from "@offhook/audio/wav";
 import { BYTES_PER_SAMPLE, bytesToSamples, clampSample, samplesToBytes } from "@offhook/audio/pcm";
+import { wavHeader } from "@offhook/audio/wav";
 import type { VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
 import { LANES } from "./call-audio.ts";
 import { FRAME_BYTES } from "./recording.ts";
@@ -59,7 +59,10 @@ export function answerWav(
  * Reads a `Range` header (RFC 9110, 14.2). Several ranges, other units and malformed values are ignored, as it allows: the
  * whole file is the answer.
  */
-export function parseRange(header: string | undefined, totalBytes: number): ByteRange | "whole" | "unsatisfiable" {
+export function parseRange(
+  header: string | undefined,
+  totalBytes: number,
+): ByteRange | "whole" | "unsatisfiable" {
   const match = /^bytes=(\d*)-(\d*)$/i.exec(header?.replaceAll(" ", "") ?? "");
   const [, first = "", last = ""] = match ?? [];
   if (!match || (first === "" && last === "")) return "whole";

@@ -37,7 +37,9 @@ test("the caller's side is what was sent, with the clock's silence where it was,
         let silentMs = 0;
         let silentSamples = 0;
         for (const { silent, ms } of pieces) {
-          const samples = silent ? new Int16Array(0) : numbered(expected.length, Math.round((ms * rate) / 1000));
+          const samples = silent
+            ? new Int16Array(0)
+            : numbered(expected.length, Math.round((ms * rate) / 1000));
           if (silent) {
             audio.fill((ms * INTERNAL_RATE) / 1000);
             silentMs += ms;

@@ -61,7 +61,9 @@ async function ended(id: string): Promise<void> {
 }
 
 const recordingOf = (id: string, headers: Record<string, string> = {}) =>
-  fetch(`${runtime.controlUrl}/sim/recordings/${id}`, { headers: { "x-api-key": runtime.apiKey, ...headers } });
+  fetch(`${runtime.controlUrl}/sim/recordings/${id}`, {
+    headers: { "x-api-key": runtime.apiKey, ...headers },
+  });
 
 interface Lanes {
   sampleRate: number;
@@ -107,10 +109,7 @@ describe("the recording of a call", () => {
     ["PCM of 44.1 kHz", { format: "pcm_s16le", sampleRate: 44_100 }],
     ["µ-law of 8 kHz", { format: "mulaw", sampleRate: 8_000 }],
   ])("has the samples that were sent and heard, each at its place: %s", async (_name, format) => {
-    const { id, caller } = await dial(
-      { firstMessage: "Hello." },
-      format,
-    );
+    const { id, caller } = await dial({ firstMessage: "Hello." }, format);
     caller.startStreaming();
     await caller.brief("transcript assistant final: Hello.");
     const greeting = caller.arrivals.filter(({ type }) => type === "audio").length;
@@ -163,7 +162,11 @@ describe("the recording of a call", () => {
   test("of an assistant cut short has what left before that, and nothing of the rest", async () => {
     const { id, caller } = await dial({ firstMessageMode: "assistant-waits-for-user" });
     caller.startStreaming();
-    caller.command({ type: "say", content: "This is a sentence of some length.", interruptionsEnabled: true });
+    caller.command({
+      type: "say",
+      content: "This is a sentence of some length.",
+      interruptionsEnabled: true,
+    });
     await caller.brief("speech-update assistant started 0");
     await caller.say(caller.tone(900, 900));
     await caller.message(({ type }) => type === "user-interrupted");
@@ -216,7 +219,9 @@ describe("the recording of a call", () => {
     await off.caller.brief("transcript assistant final: Hello.");
     const answer = await recordingOf(off.id);
     expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining("artifactPlan") } });
+    expect(await answer.json()).toMatchObject({
+      error: { message: expect.stringContaining("artifactPlan") },
+    });
   });
 
   test("is served in ranges, and needs the key", async () => {

@@ -40,7 +40,11 @@ test("keeps the newest calls: the oldest ended one goes first, a running one sta
   record("running", 100);
   record("ended", 100)?.end();
   record("third", 100);
-  expect(["running", "ended", "third"].map((id) => store.find(id) !== undefined)).toEqual([true, false, true]);
+  expect(["running", "ended", "third"].map((id) => store.find(id) !== undefined)).toEqual([
+    true,
+    false,
+    true,
+  ]);
 });
 
 test("does not record a call for which running ones leave no place, and says so", () => {
@@ -110,7 +114,13 @@ async function fileOf(callId: string): Promise<string> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith("offhook-recordings-")) continue;
     const file = path.join(tmpdir(), name, `${callId}.pcm`);
-    if (await access(file).then(() => true, () => false)) return file;
+    if (
+      await access(file).then(
+        () => true,
+        () => false,
+      )
+    )
+      return file;
   }
   throw new Error("the call has no file");
 }

@@ -16,7 +16,9 @@ const assistant = (frame: number) => 15_000 - (frame % 30_000);
 beforeAll(() => {
   const recording = store.start("call", 16_000);
   recording?.take(
-    Int16Array.from({ length: 2 * FRAMES }, (_, at) => (at % 2 === 0 ? customer(at / 2) : assistant((at - 1) / 2))),
+    Int16Array.from({ length: 2 * FRAMES }, (_, at) =>
+      at % 2 === 0 ? customer(at / 2) : assistant((at - 1) / 2),
+    ),
   );
   recording?.end();
   const found = store.find("call");
@@ -33,7 +35,8 @@ async function answer(channel: Channel, headers: Record<string, string> = {}) {
 
 test("every channel is a WAV file that readers understand; mono is both sides added, without overflow", async () => {
   const samples = async (channel: Channel) => readWav((await answer(channel)).body).samples;
-  const expected = (of: (frame: number) => number) => Int16Array.from({ length: FRAMES }, (_, frame) => of(frame));
+  const expected = (of: (frame: number) => number) =>
+    Int16Array.from({ length: FRAMES }, (_, frame) => of(frame));
   const same = (a: Int16Array, b: Int16Array) => Buffer.from(a.buffer).equals(Buffer.from(b.buffer));
   expect(same(await samples("customer"), expected(customer))).toBe(true);
   expect(same(await samples("assistant"), expected(assistant))).toBe(true);
