@@ -8,7 +8,7 @@ import { type Recording, readWav, writeWav } from "@offhook/audio/wav";
 import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { createFliteSynthesis } from "@offhook/vapi/providers/flite-synthesis";
-import { addRecording } from "./samples/add-recording.ts";
+import { addRecording, RecordingRefusal } from "@offhook/vapi/samples/add-recording";
 import { checkSamples } from "./samples/check-samples.ts";
 import { readDatasets } from "./samples/datasets.ts";
 import { type MakeSamplesOptions, makeSamples } from "./samples/make-samples.ts";
@@ -64,9 +64,18 @@ async function run({ values, positionals: [command, name, ...more] }: Given): Pr
     return say(`wrote ${wav}`, 0);
   }
   if (text === undefined) throw new UsageError(`add needs --text, what is said in the recording\n\n${USAGE}`);
-  const mode = replace ? "replace" : "new";
-  addRecording(folder, { name, text, voice }, readRecording(wav), mode);
+  add(folder, { name, text, voice }, readRecording(wav), replace ? "replace" : "new");
   return make(folder);
+}
+
+/** @throws Error saying what is wrong, and what to do */
+function add(...given: Parameters<typeof addRecording>): void {
+  try {
+    addRecording(...given);
+  } catch (error) {
+    if (!(error instanceof RecordingRefusal) || error.code !== "taken") throw error;
+    throw new Error(`${error.message}; take another name, or --replace it`, { cause: error });
+  }
 }
 
 /** @throws Error naming the file and what to do */

@@ -1,21 +1,14 @@
 /** Makes the samples and their manifest from `utterances.yaml`. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  bytesToSamples,
-  CALLER_RATE,
-  concatSamples,
-  samplesToBytes,
-  samplesToMs,
-  silence,
-} from "@offhook/audio/pcm";
+import { bytesToSamples, CALLER_RATE, concatSamples, silence } from "@offhook/audio/pcm";
 import { resample } from "@offhook/audio/resample";
 import {
-  MANIFEST_FILE,
   type Manifest,
   type ManifestEntry,
   sampleFile,
-  sha256Of,
+  writeManifest,
+  writeSample,
 } from "@offhook/audio/sample-library";
 import { normaliseRecording, trimEdges } from "@offhook/audio/sample-shape";
 import { chords, whiteNoise } from "@offhook/audio/testing/sounds";
@@ -28,7 +21,7 @@ import {
   UTTERANCES_FILE,
   type Utterance,
   type Utterances,
-} from "./utterances.ts";
+} from "@offhook/vapi/samples/utterances";
 
 export interface MakeSamplesOptions {
   /** Folder with `utterances.yaml` and the recordings. */
@@ -65,25 +58,13 @@ export async function makeSamples({ from, to, synthesis, onSample }: MakeSamples
     };
     keep(entry, makeSound(sound, to));
   }
-  const manifest: Manifest = { version: 1, sampleRate: CALLER_RATE, format: "pcm_s16le", samples };
-  writeFileSync(join(to, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
-  return manifest;
+  return writeManifest(to, samples);
 }
 
 /** Reads and validates `utterances.yaml`. @throws Error saying what is wrong with it, and where */
 function readUtterances(folder: string): Utterances {
   const file = join(folder, UTTERANCES_FILE);
   return parseUtterances(readFileSync(file, "utf8"), file);
-}
-
-function writeSample(
-  folder: string,
-  entry: Omit<ManifestEntry, "durationMs" | "sha256">,
-  pcm: Int16Array,
-): ManifestEntry {
-  const bytes = samplesToBytes(pcm);
-  writeFileSync(sampleFile(folder, entry.name), bytes);
-  return { ...entry, durationMs: Math.round(samplesToMs(pcm.length, CALLER_RATE)), sha256: sha256Of(bytes) };
 }
 
 async function speak({ text, voice }: Utterance, synthesis: Synthesis): Promise<Int16Array> {

@@ -1,9 +1,9 @@
 /** The callers' recordings: a folder with `manifest.json` and one raw PCM16 file (24 kHz, mono) per sample. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { bytesToSamples, CALLER_RATE } from "./pcm.ts";
+import { bytesToSamples, CALLER_RATE, samplesToBytes, samplesToMs } from "./pcm.ts";
 
 export const MANIFEST_FILE = "manifest.json";
 
@@ -74,6 +74,31 @@ export function readManifest(folder: string): Manifest {
   const parsed = manifestSchema.safeParse(parseJson(file));
   if (parsed.success) return parsed.data;
   throw new Error(`${file} is not a sample manifest:\n${z.prettifyError(parsed.error)}`);
+}
+
+/** Writes a sample's file. @returns its entry, which belongs into the manifest */
+export function writeSample(
+  folder: string,
+  entry: Omit<ManifestEntry, "durationMs" | "sha256">,
+  pcm: Int16Array,
+): ManifestEntry {
+  const bytes = samplesToBytes(pcm);
+  replaceFile(sampleFile(folder, entry.name), bytes);
+  return { ...entry, durationMs: Math.round(samplesToMs(pcm.length, CALLER_RATE)), sha256: sha256Of(bytes) };
+}
+
+/** Writes the manifest of these samples. Whoever listens for them reads the folder anew, so their files come first. */
+export function writeManifest(folder: string, samples: ManifestEntry[]): Manifest {
+  const manifest: Manifest = { version: 1, sampleRate: CALLER_RATE, format: "pcm_s16le", samples };
+  replaceFile(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+  return manifest;
+}
+
+/** Writes a file beside its place and moves it there, so that no reader finds half of it. */
+export function replaceFile(file: string, content: string | Uint8Array): void {
+  const draft = `${file}.${process.pid}.draft`;
+  writeFileSync(draft, content);
+  renameSync(draft, file);
 }
 
 export function sampleFile(folder: string, name: string): string {

@@ -2,15 +2,16 @@
 
 import { MAX_SAMPLE_RATE, MIN_SAMPLE_RATE } from "@offhook/audio/resample";
 import { sampleNameSchema } from "@offhook/audio/sample-library";
-import { FLITE_VOICES } from "@offhook/vapi/providers/flite/voices";
 import { parse } from "yaml";
 import { z } from "zod";
+import { FLITE_VOICES } from "../providers/flite/voices.ts";
 
 export const UTTERANCES_FILE = "utterances.yaml";
 
 const durationSchema = z.number().int().min(1).max(600_000);
 const levelSchema = z.number().min(-90).max(-3);
-const spokenSchema = z.string().trim().min(1).max(1_000);
+/** What is said without a pause. */
+export const spokenSchema = z.string().trim().min(1).max(1_000);
 
 /** Speech, or speech alternating with pauses. */
 const textSchema = z.union([
