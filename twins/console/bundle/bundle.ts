@@ -5,7 +5,7 @@ import { build } from "esbuild";
 const PAGE = path.join(import.meta.dirname, "..", "page");
 
 /** The page's programs: the document's, and those that run in threads of their own. */
-const PROGRAMS = { app: path.join(PAGE, "app.tsx") };
+const PROGRAMS = { app: path.join(PAGE, "app.tsx"), worklet: path.join(PAGE, "talk", "worklet.ts") };
 
 /** @returns the bundled files by name, each with a hash of its content in it. @throws Error naming the line that is wrong */
 export async function bundlePage(): Promise<Map<string, Buffer>> {

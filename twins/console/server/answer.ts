@@ -36,7 +36,10 @@ function acceptsEncoding(accepted: string, encoding: string): boolean {
   });
 }
 
-function documentResponse({ connectSources }: ConsoleRequest, { script, style }: Assets): VendorResponse {
+function documentResponse(
+  { connectSources }: ConsoleRequest,
+  { script, style, worklet }: Assets,
+): VendorResponse {
   return {
     status: 200,
     headers: {
@@ -53,6 +56,7 @@ function documentResponse({ connectSources }: ConsoleRequest, { script, style }:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="worklet" content="/console${ASSETS}${worklet}">
 <title>offhook console</title>
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/console${ASSETS}${style}">

@@ -17,11 +17,13 @@ export interface Asset {
 /** Where `npm run pack` puts the files. */
 export const PACKED = path.join(import.meta.dirname, "packed");
 
-/** The page's files by name, and the two that the document loads. */
+/** The page's files by name, and those that the document names. */
 export interface Assets {
   files: ReadonlyMap<string, Asset>;
   script: string;
   style: string;
+  /** What runs in the browser's audio thread. */
+  worklet: string;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -39,6 +41,7 @@ export async function loadAssets(): Promise<Assets> {
     files: new Map(files.map((file) => [file.name, file])),
     script: find("app-", ".js"),
     style: find("app-", ".css"),
+    worklet: find("worklet-", ".js"),
   };
 }
 

@@ -76,6 +76,18 @@ export function send<Answer>(
   return ask<Answer>(path, body === undefined ? { method } : { method, headers, body: JSON.stringify(body) });
 }
 
+/** Sends a file as it is. @throws ApiError */
+export function sendFile<Answer>(method: "POST" | "PUT", path: string, body: Blob): Promise<Answer> {
+  return ask<Answer>(path, { method, headers: { "content-type": body.type }, body });
+}
+
+/** @throws ApiError */
+export async function readFile(path: string): Promise<ArrayBuffer> {
+  const response = await request(path, {});
+  if (response.ok) return response.arrayBuffer();
+  throw refusalOf(response.status, await response.text());
+}
+
 async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
   const response = await request(path, init);
   const text = await response.text();

@@ -1,0 +1,34 @@
+/** Who listens: with the built-in recogniser free speech is heard as nothing, and the page says so before it happens. */
+import type { Resource } from "../api/resource.ts";
+import { Failure } from "../ui/feedback.tsx";
+import type { Provider } from "./speech.ts";
+
+export function Recogniser({ recognition }: { recognition: Resource<Provider> }) {
+  const { data, error, reload } = recognition;
+  if (error) return <Failure error={error} retry={reload} />;
+  if (!data) return null;
+  if (!knowsSamplesOnly(data)) {
+    return (
+      <p class="quiet">
+        Listens: {[data.provider, data.model].filter(Boolean).join(", ")}. It hears free speech.
+      </p>
+    );
+  }
+  return (
+    <div class="notice">
+      <p>
+        The built-in recogniser listens. It knows {data.samples ?? 0} recorded sentences and no other speech:
+        say one of the samples, or keep your own sentence as a sample after it was heard as nothing.
+      </p>
+      <p class="quiet">
+        For free speech, give the twin a transcription server, which may run on this machine:{" "}
+        <code>recognition</code> in the environment file, explained in <code>twins/vapi/README.md</code>.
+      </p>
+    </div>
+  );
+}
+
+/** Whether nothing but recorded sentences can be understood. */
+export function knowsSamplesOnly({ provider }: Provider): boolean {
+  return provider === "samples" || provider === "none";
+}

@@ -1,0 +1,86 @@
+/** Recordings that can be said instead of speaking. */
+import { useId } from "preact/hooks";
+import { isApiError } from "../api/client.ts";
+import type { Resource } from "../api/resource.ts";
+import { place, setQuery } from "../place.ts";
+import { Empty, Failure, Loading } from "../ui/feedback.tsx";
+import { formatDuration } from "../ui/format.ts";
+import { useAction } from "../ui/hooks.ts";
+import type { PhoneCall } from "./phone-call.ts";
+import { readSample, type Sample } from "./speech.ts";
+
+/** More are found by their words. */
+const MAX_SHOWN = 100;
+
+/** @param phone the call that is up */
+export function SampleList(props: { samples: Resource<Sample[]>; phone: PhoneCall | undefined }) {
+  const { samples, phone } = props;
+  const { sandbox, query } = place.value;
+  const saying = useAction(isApiError);
+  const [titleId, searchId] = [useId(), useId()];
+  const words = query.get("sample") ?? "";
+  const found = (samples.data ?? []).filter(({ name, text }) =>
+    `${name} ${text}`.toLowerCase().includes(words.toLowerCase()),
+  );
+  const say = (name: string) =>
+    saying.run(async () => {
+      const audio = await readSample(sandbox, name);
+      phone?.say(name, audio);
+    });
+
+  return (
+    <section class="card" aria-labelledby={titleId}>
+      <div class="heading">
+        <h2 id={titleId}>Say a sample</h2>
+        <div class="end">
+          <label class="visually-hidden" for={searchId}>
+            Find a sample
+          </label>
+          <input
+            id={searchId}
+            type="search"
+            placeholder="Find"
+            value={words}
+            onInput={({ currentTarget }) => setQuery({ sample: currentTarget.value })}
+          />
+        </div>
+      </div>
+      {phone ? null : (
+        <p class="quiet">Call first; then a sample is said as if it came from the microphone.</p>
+      )}
+      {samples.error ? <Failure error={samples.error} retry={samples.reload} /> : null}
+      {saying.failure ? <Failure error={saying.failure} /> : null}
+      {samples.isLoading ? <Loading /> : null}
+      {samples.data?.length === 0 ? <Empty>There are no samples with speech.</Empty> : null}
+      {samples.data && samples.data.length > 0 && found.length === 0 ? (
+        <Empty>No sample has these words.</Empty>
+      ) : null}
+      <ul class="samples">
+        {found.slice(0, MAX_SHOWN).map(({ name, text, duration_ms }) => (
+          <li key={name}>
+            <span class="text">
+              {text}
+              <span class="quiet">
+                {name} · {formatDuration(duration_ms)}
+              </span>
+            </span>
+            <button
+              type="button"
+              class="button small"
+              aria-label={`Say ${name}`}
+              disabled={phone === undefined}
+              onClick={() => void say(name)}
+            >
+              {phone?.saying.value === name ? "Says it" : "Say"}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length > MAX_SHOWN ? (
+        <p class="quiet">
+          {MAX_SHOWN} of {found.length}: find others by their words.
+        </p>
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,84 @@
+/** What the page asks of the twins: which agents there are, who listens, which recordings there are. */
+import { controlPath, queryText, read, readFile, send, sendFile } from "../api/client.ts";
+import { type Resource, useResource } from "../api/resource.ts";
+import { readSampleWav, wavOf } from "./wav.ts";
+
+/** A voice channel that can be called. */
+export interface Agent {
+  url: string;
+  language?: string;
+  /** `running`: the agent that runs in the folder of the twins; `environment`: one of the environment file. */
+  source: "environment" | "running";
+}
+
+interface Channel extends Agent {
+  type: string;
+  protocol: string;
+}
+
+export interface Provider {
+  provider: string;
+  samples?: number;
+  model?: string;
+  hint?: string;
+}
+
+export interface Sample {
+  name: string;
+  text: string;
+  duration_ms: number;
+}
+
+/** Agents that speak PCM16 over a WebSocket; the running one first. */
+export function useAgents(sandbox: string): Resource<Agent[]> {
+  return useResource(`agents ${sandbox}`, async (signal) => {
+    const path = `/sandboxes/${encodeURIComponent(sandbox)}/channels`;
+    const { channels } = await read<{ channels: Channel[] }>(path, signal);
+    const voices = channels.filter(({ url }) => /^wss?:/.test(url));
+    const sorted = voices.toSorted((a, b) => Number(b.source === "running") - Number(a.source === "running"));
+    return [...new Map(sorted.toReversed().map((each) => [each.url, each])).values()].toReversed();
+  });
+}
+
+/** What recognises the caller's speech. */
+export function useRecognition(sandbox: string): Resource<Provider> {
+  return useResource(`recognition ${sandbox}`, async (signal) => {
+    const path = controlPath(sandbox, "vapi", "providers");
+    return (await read<{ recognition: Provider }>(path, signal)).recognition;
+  });
+}
+
+/** The recordings that the recogniser knows. */
+export function useSamples(sandbox: string): Resource<Sample[]> {
+  return useResource(`samples ${sandbox}`, async (signal) => {
+    const path = controlPath(sandbox, "vapi", "samples");
+    return (await read<{ samples: Sample[] }>(path, signal)).samples;
+  });
+}
+
+/** @throws ApiError; Error when it is not in the callers' format */
+export async function readSample(sandbox: string, name: string): Promise<Int16Array> {
+  return readSampleWav(await readFile(controlPath(sandbox, "vapi", `samples/${encodeURIComponent(name)}`)));
+}
+
+/** Keeps a recording with its text, so that the recogniser knows it. @throws ApiError */
+export async function keepSample(
+  sandbox: string,
+  { name, text, samples }: { name: string; text: string; samples: Int16Array },
+): Promise<void> {
+  const path = `${controlPath(sandbox, "vapi", "samples")}${queryText({ name, text })}`;
+  await sendFile("POST", path, wavOf(samples));
+}
+
+const enginePath = (sandbox: string) => `/s/${encodeURIComponent(sandbox)}/engine/simulations`;
+
+/** Begins a simulation, by which the call is found. @returns its id @throws ApiError */
+export async function beginSimulation(sandbox: string): Promise<string> {
+  const body = { metadata: { placed_from: "console" } };
+  return (await send<{ id: string }>("POST", enginePath(sandbox), body)).id;
+}
+
+/** @throws ApiError */
+export async function endSimulation(sandbox: string, id: string): Promise<void> {
+  await send("POST", `${enginePath(sandbox)}/${encodeURIComponent(id)}/end`);
+}
