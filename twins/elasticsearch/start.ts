@@ -34,6 +34,7 @@ export async function startSearchTwin(
     world: new EventWorld({
       store: store.open,
       opened: () => store.opened,
+      whenOpened: store.whenOpened,
       index,
       readMapping: fidelity === "vendor" ? OwnMapping.read : undefined,
     }),

@@ -42,11 +42,13 @@ BEGIN
   IF total = 0 THEN RETURN NULL; END IF;
   SELECT string_agg(format('%I::text', a.attname), ', ' ORDER BY a.attnum),
          jsonb_agg(jsonb_build_object('name', a.attname, 'type', base.typname,
-           'elementType', element.typname, 'delimiter', element.typdelim) ORDER BY a.attnum)
+           'elementType', element.typname, 'delimiter', element.typdelim,
+           'key', coalesce(a.attnum = ANY (identity.conkey), false)) ORDER BY a.attnum)
     INTO texts, columns
     FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
     JOIN pg_type base ON base.oid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END
     LEFT JOIN pg_type element ON element.oid = base.typelem AND base.typcategory = 'A'
+    LEFT JOIN pg_constraint identity ON identity.conrelid = TG_RELID AND identity.contype = 'p'
    WHERE a.attrelid = TG_RELID AND a.attnum > 0 AND NOT a.attisdropped;
   EXECUTE format('SELECT jsonb_agg(ARRAY[%s]::text[]) FROM (SELECT * FROM changed LIMIT 1000) AS r', texts) INTO shown;
   PERFORM offhook_watch.tell(jsonb_build_object('schema', TG_TABLE_SCHEMA, 'table', TG_TABLE_NAME,

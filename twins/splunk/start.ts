@@ -27,6 +27,7 @@ export async function startLogQueryTwin(
   const { world, tables, knowledge, writer, seed } = openWorld({
     store: store.open,
     opened: () => store.opened,
+    whenOpened: store.whenOpened,
     index,
     clock,
     jobResults: (job, which, user) => jobs.results(job, which, user),

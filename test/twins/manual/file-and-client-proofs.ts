@@ -4,9 +4,11 @@ import net from "node:net";
 import { PROBE_TIMEOUT_MS } from "@offhook/platform/client/probe";
 import { MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES } from "@offhook/platform/files/file-store";
 import { makeApiKey } from "@offhook/platform/http/api-keys";
+import { changeLogLimits } from "@offhook/platform/journal/change-log";
 import { defaultJournalLimits, MAX_BODY_BYTES } from "@offhook/platform/journal/journal";
 import { request } from "@offhook/platform/testing/http";
 import { startWebhookServer } from "@offhook/platform/testing/webhook-server";
+import { MAX_TRACED_ROWS } from "@offhook/platform/world/traced-change";
 import { expect } from "vitest";
 import { type TwinUnderTest, twinDefinitions } from "../../support/every-twin.ts";
 import type { Proofs } from "./proof.ts";
@@ -277,6 +279,44 @@ export const journalProofs: Proofs = {
     expect((await read({ text: word.toUpperCase() })).total).toBe(0);
     const range = { since: found.received_at, until: found.received_at, twin: twin.name };
     expect((await read(range)).requests).toContainEqual(found);
+  },
+  async "changes.bounds"({ twins, name, control, declared, sample }) {
+    const read = async (query: string) => {
+      const url = `${twins.baseUrl}/sandboxes/dev/changes?twin=${name}&order=newest&${query}`;
+      return (await request("GET", url, { headers: { "x-api-key": twins.apiKey } })).body;
+    };
+    await control("POST", "/data", { data: { [sample.table]: [sample.rows[0]] } });
+    const [added] = (await read("limit=1")).changes;
+    const { table, key, rows } = sample;
+    expect(added).toMatchObject({ table, change: "insert", key: { [key]: rows[0][key] }, row: rows[0] });
+    await control("POST", "/reset");
+    const afterReset = (await read("limit=2")).changes;
+    expect(afterReset[0]).toMatchObject({ change: "reset", row: null });
+    expect(afterReset[1]).toEqual(added);
+    const many = Array.from({ length: MAX_TRACED_ROWS + 20 }, (_, index) => ({
+      ...declared.rows[0],
+      [declared.key]: `many-${index}`,
+    }));
+    expect((await control("POST", "/data", { data: { [declared.table]: many } })).status).toBe(201);
+    const [others, last] = (await read("limit=2")).changes;
+    expect(others).toMatchObject({ table: declared.table, change: "insert", row: null, rows: 20 });
+    expect(last).toMatchObject({ row: { [declared.key]: `many-${MAX_TRACED_ROWS - 1}` } });
+    expect((await read("limit=1")).total).toBeLessThanOrEqual(changeLogLimits.entries);
+  },
+  async "watch.sandbox"({ twins, name, control, sample }) {
+    const url = `${twins.baseUrl}/sandboxes/dev/watch?requests=all&twin=${name}`;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const answer = await fetch(url, { headers: { "x-api-key": twins.apiKey }, signal });
+    await control("POST", "/data", { data: { [sample.table]: [sample.rows[0]] } });
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const bytes of answer.body ?? []) {
+      text += decoder.decode(bytes, { stream: true });
+      if (/event: change\n.*\n\n/.test(text) && /event: request\n.*"data\.add".*\n\n/.test(text)) break;
+    }
+    leaving.abort();
+    expect(text.startsWith("event: ready\n")).toBe(true);
   },
   async "journal.secrets"(twin) {
     const definition = twinDefinitions().find(({ name }) => name === twin.name);

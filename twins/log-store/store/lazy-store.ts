@@ -10,6 +10,7 @@ export class LazyStore {
   #opened: LogStore | undefined;
   /** Whether the last attempt to open it failed. */
   #failed = false;
+  readonly #whenOpened = new Set<(store: LogStore) => void>();
 
   /** @param baselineFile returns the current dataset's file; `undefined`: there is no dataset */
   constructor(options: Omit<LogStoreOptions, "baselineFile">, baselineFile: () => string | undefined) {
@@ -26,6 +27,12 @@ export class LazyStore {
   readonly open = (): Promise<LogStore> => {
     this.#opening ??= this.#open();
     return this.#opening;
+  };
+
+  /** Calls `listener` with the store when it is opened, at once if it is; does not open it. */
+  readonly whenOpened = (listener: (store: LogStore) => void): void => {
+    this.#whenOpened.add(listener);
+    if (this.#opened) listener(this.#opened);
   };
 
   /** Restores the current dataset. A store that was never opened will open on it. */
@@ -58,6 +65,7 @@ export class LazyStore {
         ...(baselineFile === undefined ? {} : { baselineFile }),
       });
       this.#failed = false;
+      for (const listener of this.#whenOpened) listener(this.#opened);
       return this.#opened;
     } catch (error) {
       this.#opening = undefined;

@@ -3,7 +3,9 @@
  */
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
 import { sourceOf } from "@offhook/platform/world/state-source";
+import { boundWrite, EVERY_TABLE } from "@offhook/platform/world/traced-change";
 import {
+  type DeferredRow,
   missingRow,
   type Page,
   type PageRequest,
@@ -15,6 +17,8 @@ import {
   type TableDescription,
   type Tables,
   type TakeRows,
+  type TracedChange,
+  type TraceListener,
   type World,
   type WorldChange,
   WorldRefusal,
@@ -56,6 +60,8 @@ export interface EventWorldOptions {
   store(): Promise<LogStore>;
   /** The store, if it is open. */
   opened(): LogStore | undefined;
+  /** Calls the listener with the store when it is opened, at once if it is; absent: it is open from the start. */
+  whenOpened?(listener: (store: LogStore) => void): void;
   /** Index of events that name none. */
   index: string;
   /** Parses the mapping of an index; absent where indices have none. @throws Error that says what is wrong with it */
@@ -75,6 +81,7 @@ const nothing: Alongside = { problems: () => [], commit: async () => undefined }
 export class EventWorld implements World {
   readonly #options: EventWorldOptions;
   readonly #listeners = new Set<(change: WorldChange) => void>();
+  readonly #tracers = new Set<TraceListener>();
   /** The store whose changes this world announces. */
   #watched: LogStore | undefined;
 
@@ -285,20 +292,73 @@ export class EventWorld implements World {
     };
   }
 
+  trace(listener: TraceListener): () => void {
+    this.#tracers.add(listener);
+    this.#options.whenOpened?.((store) => this.#follow(store));
+    return () => {
+      this.#tracers.delete(listener);
+    };
+  }
+
   async #store(): Promise<LogStore> {
     const store = await this.#options.store();
-    if (this.#watched !== store) {
-      this.#watched = store;
-      store.watch((change) => this.#announce(change));
-    }
+    this.#follow(store);
     return store;
   }
 
+  #follow(store: LogStore): void {
+    if (this.#watched === store) return;
+    this.#watched = store;
+    store.watch((change) => this.#announce(change));
+  }
+
   #announce(change: StoreChange): void {
+    if (this.#tracers.size > 0) {
+      for (const traced of tracedChanges(change)) {
+        for (const tracer of this.#tracers) tracer({ stateVersion: change.stateVersion, ...traced });
+      }
+    }
     if (this.#listeners.size === 0) return;
     for (const worldChange of worldChanges(change))
       for (const listener of [...this.#listeners]) listener(worldChange);
   }
+}
+
+/** As `worldChanges`, but bounded, and with rows that are parsed only when somebody looks at them. */
+function tracedChanges(change: StoreChange): Iterable<Omit<TracedChange, "stateVersion">> {
+  switch (change.change) {
+    case "write":
+      return boundWrite(
+        change.documents,
+        ({ document, replaced }) => ({
+          table: EVENTS,
+          change: replaced ? "update" : "insert",
+          key: { _id: document.id },
+          row: deferRow(document),
+          before: replaced && deferRow(replaced),
+        }),
+        ({ replaced }) => ({ table: EVENTS, change: replaced ? "update" : "insert" }),
+      );
+    case "remove":
+      return boundWrite(
+        change.documents,
+        (document) => ({
+          table: EVENTS,
+          change: "remove",
+          key: { _id: document.id },
+          row: deferRow(document),
+        }),
+        () => ({ table: EVENTS, change: "remove" }),
+      );
+    case "index":
+      return [{ table: INDICES, change: "reset" }];
+    case "reset":
+      return [{ table: EVERY_TABLE, change: "reset" }];
+  }
+}
+
+function deferRow(document: StoredDocument): DeferredRow {
+  return { bytes: document.source.length, read: () => rowOf(document) };
 }
 
 function worldChanges(change: StoreChange): WorldChange[] {

@@ -10,6 +10,8 @@ import {
   type TableDescription,
   type Tables,
   type TakeRows,
+  type TracedChange,
+  type TraceListener,
   unknownTable,
   type World,
   type WorldChange,
@@ -119,6 +121,19 @@ export class EventsAndTables implements World {
     const unwatch = [this.#events.watch(beside(this.#tables)), this.#tables.watch(beside(this.#events))];
     return () => {
       for (const end of unwatch) end();
+    };
+  }
+
+  trace(listener: TraceListener): () => void {
+    const beside = (other: World) => (change: TracedChange) =>
+      listener({ ...change, stateVersion: change.stateVersion + other.stateVersion });
+    const tables = beside(this.#events);
+    const ends = [
+      this.#events.trace(beside(this.#tables)),
+      this.#tables.trace?.(tables) ?? this.#tables.watch(tables),
+    ];
+    return () => {
+      for (const end of ends) end();
     };
   }
 

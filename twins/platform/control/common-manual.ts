@@ -1,7 +1,10 @@
 /** What is the same on every twin, where the specification leaves it open: one sentence each, proved on every twin. */
 import { MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES } from "../files/file-store.ts";
+import { MAX_STREAMS } from "../http/event-stream.ts";
+import { changeLogLimits, MAX_ROW_BYTES } from "../journal/change-log.ts";
 import { defaultJournalLimits, MAX_BODY_BYTES } from "../journal/journal.ts";
 import type { ManualSentence } from "../twin/manual.ts";
+import { MAX_TRACED_ROWS } from "../world/traced-change.ts";
 
 const { vendor, control, refused } = defaultJournalLimits;
 
@@ -123,6 +126,14 @@ export const commonManual: readonly ManualSentence[] = [
   {
     id: "journal.sandbox",
     text: "The requests to all twins of a sandbox are read as one list of summaries, in the order of the machine's time; its since and until belong to the range, its text is found as it is written in path, query, bodies and notes, and the sql of a summary is cut at 2000 characters.",
+  },
+  {
+    id: "changes.bounds",
+    text: `The newest ${changeLogLimits.entries} changes of a sandbox's worlds are kept, in ${changeLogLimits.bytes} bytes: the first ${MAX_TRACED_ROWS} rows of a write, and the number of the others; a reset is one change, and columns that make a row larger than ${MAX_ROW_BYTES} bytes are named and left out.`,
+  },
+  {
+    id: "watch.sandbox",
+    text: `One stream of Server-Sent Events carries the requests to all twins of a sandbox, each once it is answered, and the changes of their worlds; at most ${MAX_STREAMS} are open, and one whose reader lags behind ends with overflow.`,
   },
   {
     id: "journal.secrets",

@@ -8,7 +8,7 @@ import type { HostedTwin, Sandbox } from "../sandboxes/sandbox.ts";
 import { pageParameters } from "./paging.ts";
 import { entryFilters, entryOrder, matchesFilters, showDuration } from "./requests.ts";
 import { isObject } from "./rows-schema.ts";
-import { noSandbox, type SandboxesTarget } from "./sandboxes.ts";
+import { forSandbox, type SandboxesTarget } from "./sandboxes.ts";
 
 /** Limit of the text that a read looks for. */
 const MAX_TEXT = 200;
@@ -45,14 +45,12 @@ export const sandboxRequestOperations: readonly Operation<SandboxesTarget>[] = [
     surface: "rest",
     summary:
       "Summaries of the requests to all twins of a sandbox, filtered by twin, tier, operation, method, status, since, until, text and fault.",
-    handle(request, { sandboxes, organisation }) {
-      const sandbox = sandboxes.get(organisation, request.params.id ?? "")?.sandbox;
-      if (!sandbox) return noSandbox;
+    handle: forSandbox((request, sandbox) => {
       const query = readQueryAs(request, requestsQuery, ["twin"]);
       if (!query.ok) return query.response;
       const twins = chooseTwins(sandbox, query.value.twin);
       return twins.ok ? { status: 200, body: readPage(twins.value, query.value) } : twins.response;
-    },
+    }),
   }),
 ];
 

@@ -5,9 +5,9 @@ import { reasonOf } from "../base/reason.ts";
 import { type Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
 import { isPlainName } from "../http/api-keys.ts";
 import { errorResponse, readBodyAs, readBodyAsync, unavailableResponse } from "../http/errors.ts";
-import { type Operation, operation, type VendorResponse } from "../http/operation.ts";
+import { type Operation, operation, type VendorRequest, type VendorResponse } from "../http/operation.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Reach } from "../sandboxes/sandbox.ts";
+import type { Reach, Sandbox } from "../sandboxes/sandbox.ts";
 import { describeSandbox } from "../sandboxes/sandbox-description.ts";
 import { SandboxRefusal } from "../sandboxes/sandbox-refusal.ts";
 import type { LivingSandbox, Sandboxes, SandboxPlan } from "../sandboxes/sandboxes.ts";
@@ -208,7 +208,19 @@ async function releaseAll(datasets: ReadonlyMap<string, Dataset>): Promise<void>
   for (const dataset of datasets.values()) await dataset.release();
 }
 
-export const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
+const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
+
+type Handle = Operation<SandboxesTarget>["handle"];
+
+/** Handles requests to one sandbox of the organisation, named by `:id`; answers 404 when there is none. */
+export function forSandbox(
+  handle: (request: VendorRequest, sandbox: Sandbox, target: SandboxesTarget) => ReturnType<Handle>,
+): Handle {
+  return (request, target) => {
+    const living = target.sandboxes.get(target.organisation, request.params.id ?? "");
+    return living ? handle(request, living.sandbox, target) : noSandbox;
+  };
+}
 
 function refusalResponse({ status, code, message }: SandboxRefusal): VendorResponse {
   return errorResponse(status, code, message);

@@ -14,6 +14,8 @@ import {
   type TableDescription,
   type Tables,
   type TakeRows,
+  type TracedChange,
+  type TraceListener,
   unknownTable,
   type World,
   type WorldChange,
@@ -147,6 +149,19 @@ export class WorldWithFiles implements World {
     return () => {
       unwatch();
       this.#listeners.delete(listener);
+    };
+  }
+
+  trace(listener: TraceListener): () => void {
+    const listenToBoth = (change: TracedChange) =>
+      listener({ ...change, stateVersion: change.stateVersion + this.#files.version });
+    const end = this.#world.trace?.(listenToBoth) ?? this.#world.watch(listenToBoth);
+    const traceFile = (change: WorldChange) =>
+      listener({ ...change, ...(change.row ? { key: { name: change.row.name } } : {}) });
+    this.#listeners.add(traceFile);
+    return () => {
+      end();
+      this.#listeners.delete(traceFile);
     };
   }
 

@@ -10,8 +10,10 @@ import { FileStore } from "../files/file-store.ts";
 import { WorldWithFiles } from "../files/world-with-files.ts";
 import { Connections } from "../http/connections.ts";
 import { answeringWorldErrors } from "../http/errors.ts";
+import { EventStreams } from "../http/event-stream.ts";
 import type { Operation, SocketOperation } from "../http/operation.ts";
 import { createRouter, pathsOverlap, type Router } from "../http/router.ts";
+import { ChangeLog } from "../journal/change-log.ts";
 import { Journal } from "../journal/journal.ts";
 import type { PlatformKeys } from "../journal/known-secrets.ts";
 import { createMask } from "../journal/mask.ts";
@@ -105,6 +107,8 @@ export interface HostedTwin {
   stop(): Promise<void>;
   /** The sandbox's open connections. */
   connections: Connections;
+  /** The watchers of its world. */
+  streams: EventStreams;
 }
 
 /**
@@ -124,6 +128,10 @@ export interface Sandbox {
   clock: SandboxClock;
   twins: Map<string, HostedTwin>;
   connections: Connections;
+  /** What changed in the worlds of its twins since it started. */
+  changes: ChangeLog;
+  /** The watchers of the whole sandbox. */
+  streams: EventStreams;
   /** Size limit of a twin's snapshot. */
   snapshotBytes: number;
 }
@@ -175,6 +183,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     clock,
     twins,
     connections,
+    changes: new ChangeLog(clock),
+    streams: new EventStreams("a sandbox"),
     snapshotBytes,
   };
   const view = createSandboxView(twins);
@@ -186,7 +196,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (outcome.status === "fulfilled") twins.set(outcome.value.type.definition.name, outcome.value);
     else failures.push(outcome.reason);
   }
-  if (failures.length === 0) return sandbox;
+  if (failures.length === 0) {
+    for (const [name, { world }] of twins) sandbox.changes.follow(name, world);
+    return sandbox;
+  }
   await stopSandbox(sandbox, TWIN_STOP_MS);
   throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(String).join("; "));
 }
@@ -246,6 +259,7 @@ async function startTwin(
         }),
       stop: () => inTurn(() => running.stop()),
       connections: sandbox.connections,
+      streams: new EventStreams("a twin"),
     };
   } catch (error) {
     const reason = reasonOf(error);
@@ -276,6 +290,7 @@ export async function stopSandbox(sandbox: Sandbox, limitMs: number): Promise<vo
     }
   });
   await Promise.all(stopping);
+  for (const { streams } of [sandbox, ...sandbox.twins.values()]) streams.end();
   await sandbox.connections.end();
 }
 

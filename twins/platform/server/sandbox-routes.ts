@@ -1,4 +1,5 @@
 /** Serves `/sandboxes`. */
+import { sandboxChangeOperations } from "../control/sandbox-changes.ts";
 import { sandboxRequestOperations } from "../control/sandbox-requests.ts";
 import { type SandboxesTarget, sandboxOperations } from "../control/sandboxes.ts";
 import { createRouter } from "../http/router.ts";
@@ -10,7 +11,11 @@ import {
   serveOwned,
 } from "./organisation-routes.ts";
 
-const operations = createRouter([...sandboxOperations, ...sandboxRequestOperations]);
+const operations = createRouter([
+  ...sandboxOperations,
+  ...sandboxRequestOperations,
+  ...sandboxChangeOperations,
+]);
 
 type SandboxRoutesOptions = Omit<SandboxesTarget, keyof Owner> & OrganisationRoutesOptions;
 

@@ -19,6 +19,7 @@ import {
   type TableType,
 } from "./table.ts";
 import { planGrowth } from "./table-limit.ts";
+import { boundWrite, EVERY_TABLE } from "./traced-change.ts";
 import {
   type Page,
   type PageRequest,
@@ -27,6 +28,8 @@ import {
   type RowChange,
   type TableDescription,
   type Tables,
+  type TracedChange,
+  type TraceListener,
   unknownTable,
   type World,
   type WorldChange,
@@ -81,6 +84,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   /** Handles by table name, created on first use; they stay valid when the state is replaced. */
   readonly #handles = new Map<string, unknown>();
   readonly #listeners = new Set<(change: WorldChange) => void>();
+  readonly #tracers = new Set<TraceListener>();
   readonly #unannounced: WorldChange[] = [];
   #announcing = false;
   #state: State;
@@ -185,12 +189,15 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
 
   async updateEach(changes: readonly RowChange[]): Promise<void> {
     const { rows, evicted } = planChanges(this.#state, changes);
+    const updates = rows.map(({ table, row }) => ({
+      table: table.type.name,
+      change: "update" as const,
+      row,
+      before: table.get(keyOf(table, row)),
+    }));
     this.#delete(evicted);
     for (const { table, row } of rows) table.put(row);
-    this.#commit([
-      ...removals(evicted),
-      ...rows.map(({ table, row }) => ({ table: table.type.name, change: "update" as const, row })),
-    ]);
+    this.#commit([...removals(evicted), ...updates]);
   }
 
   async remove(name: string, where: Row): Promise<number> {
@@ -212,13 +219,23 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     const plan = planInsert(state, data, "lasting");
     for (const { table, row } of plan.additions) table.put(row);
     this.#state = state;
-    this.#commit([...state.keys()].map((table) => ({ table, change: "reset" })));
+    this.#commit(
+      [...state.keys()].map((table) => ({ table, change: "reset" })),
+      [{ table: EVERY_TABLE, change: "reset" }],
+    );
   }
 
   watch(listener: (change: WorldChange) => void): () => void {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
+    };
+  }
+
+  trace(listener: TraceListener): () => void {
+    this.#tracers.add(listener);
+    return () => {
+      this.#tracers.delete(listener);
     };
   }
 
@@ -263,7 +280,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     this.#commit([
       ...removals(evicted),
       ...removals(moved),
-      ...rows.map((row) => ({ table: name, change: "update" as const, row })),
+      ...rows.map((row, index) => ({ table: name, change: "update" as const, row, before: before[index] })),
     ]);
     return rows;
   }
@@ -282,12 +299,36 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     for (const { table, row } of rows) table.delete(keyOf(table, row));
   }
 
-  #commit(changes: Omit<WorldChange, "stateVersion">[]): void {
+  /** @param traced what tracers are told of the write */
+  #commit(
+    changes: WrittenRow[],
+    traced: Iterable<Omit<TracedChange, "stateVersion">> = boundWrite(
+      changes,
+      (change) => this.#tracedOf(change),
+      kindOf,
+    ),
+  ): void {
     if (changes.length === 0) return;
     const stateVersion = ++this.#stateVersion;
+    this.#trace(stateVersion, traced);
     if (this.#listeners.size === 0) return;
-    for (const change of changes) this.#unannounced.push({ stateVersion, ...change });
+    for (const { table, change, row } of changes) {
+      this.#unannounced.push({ stateVersion, table, change, ...(row === undefined ? {} : { row }) });
+    }
     this.#announce();
+  }
+
+  #trace(stateVersion: number, changes: Iterable<Omit<TracedChange, "stateVersion">>): void {
+    if (this.#tracers.size === 0) return;
+    for (const change of changes) {
+      for (const tracer of this.#tracers) tracer({ stateVersion, ...change });
+    }
+  }
+
+  #tracedOf({ table, change, row, before }: WrittenRow): Omit<TracedChange, "stateVersion"> {
+    const columns = this.#types.get(table)?.keyColumns ?? [];
+    const key = row && Object.fromEntries(columns.map((column) => [column, row[column]]));
+    return { table, change, key, row, before };
   }
 
   /** Announces changes in order, even when a listener writes. */
@@ -304,6 +345,16 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   }
 }
 
+/** A row that a write has changed, as it is now; a removed one as it was. */
+interface WrittenRow extends Pick<WorldChange, "table" | "change"> {
+  row?: Readonly<Row>;
+  before?: Readonly<Row> | undefined;
+}
+
+function kindOf({ table, change }: WrittenRow) {
+  return { table, change };
+}
+
 function problemsOf(plan: () => void): Problem[] {
   try {
     plan();
@@ -314,7 +365,7 @@ function problemsOf(plan: () => void): Problem[] {
   }
 }
 
-function removals(rows: readonly PlacedRow[]): Omit<WorldChange, "stateVersion">[] {
+function removals(rows: readonly PlacedRow[]): WrittenRow[] {
   return rows.map(({ table, row }) => ({ table: table.type.name, change: "remove", row }));
 }
 

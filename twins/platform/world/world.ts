@@ -92,6 +92,27 @@ export interface WorldChange {
   row?: Row;
 }
 
+/** A row that is made when somebody looks at it. */
+export interface DeferredRow {
+  /** Memory it holds until then. */
+  bytes: number;
+  read(): Row;
+}
+
+export interface TracedChange extends Pick<WorldChange, "table" | "change"> {
+  stateVersion: number;
+  /** The columns of the row's key, where the world knows it. */
+  key?: Row | undefined;
+  /** The row after the change; for `remove` the row that was there. */
+  row?: Readonly<Row> | DeferredRow | undefined;
+  /** The row before an update, where the world knows it. */
+  before?: Readonly<Row> | DeferredRow | undefined;
+  /** Of a change without row: how many rows it is about, where that is known. */
+  rows?: number | undefined;
+}
+
+export type TraceListener = (change: TracedChange) => void;
+
 /** A change of one row, which a body names by its key. */
 export interface RowChange {
   table: string;
@@ -148,4 +169,9 @@ export interface World {
   loadFrom?(source: StateSource): Promise<void>;
   /** Calls `listener` after each committed change until the returned function is called. */
   watch(listener: (change: WorldChange) => void): () => void;
+  /**
+   * As `watch`, for a log that is always on: a write has at most `MAX_TRACED_ROWS` changes with rows, a load is one change of
+   * `EVERY_TABLE`, and nothing is opened or read for it. Absent: `watch` is cheap enough.
+   */
+  trace?(listener: TraceListener): () => void;
 }

@@ -5,8 +5,14 @@ export interface RowsChanged {
   schema: string;
   table: string;
   change: "insert" | "update" | "delete";
-  /** Type names as in `pg_type`. */
-  columns: { name: string; type: string; elementType: string | null; delimiter: string | null }[];
+  /** Type names as in `pg_type`; `key`: of the primary key. */
+  columns: {
+    name: string;
+    type: string;
+    elementType: string | null;
+    delimiter: string | null;
+    key: boolean;
+  }[];
   /** Values as texts; at most a thousand rows. */
   rows: (string | null)[][];
   total: number;

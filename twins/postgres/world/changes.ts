@@ -1,10 +1,15 @@
 /** Converts notices of the database to changes of the world. */
-import type { WorldChange } from "@offhook/platform/world/world";
+import type { Row, WorldChange } from "@offhook/platform/world/world";
 import { valueType, worldName } from "./catalogue.ts";
 import { everyTable, type Notice, type RowsChanged } from "./change-feed.ts";
 import { decodeValue } from "./values.ts";
 
-export type Change = Omit<WorldChange, "stateVersion">;
+export interface Change extends Omit<WorldChange, "stateVersion"> {
+  /** The columns of the primary key. */
+  key?: Row;
+  /** Of a change without row: how many rows it is about. */
+  rows?: number;
+}
 
 /** Commands that change which tables or rows the world has. */
 const tableCommands = [
@@ -37,9 +42,14 @@ function rowChanges(notice: RowsChanged): Change[] {
     name,
     value: valueType(type, elementType, delimiter),
   }));
+  const keys = notice.columns.filter(({ key }) => key).map(({ name }) => name);
   const changes: Change[] = notice.rows.map((texts) => {
-    const entries = columns.map(({ name, value }, i) => [name, decodeValue(value, texts[i] ?? null)]);
-    return { table, change, row: Object.fromEntries(entries) };
+    const row: Row = Object.fromEntries(
+      columns.map(({ name, value }, i) => [name, decodeValue(value, texts[i] ?? null)]),
+    );
+    if (keys.length === 0) return { table, change, row };
+    return { table, change, row, key: Object.fromEntries(keys.map((name) => [name, row[name]])) };
   });
-  return notice.total > notice.rows.length ? [...changes, { table, change }] : changes;
+  const others = notice.total - notice.rows.length;
+  return others > 0 ? [...changes, { table, change, rows: others }] : changes;
 }

@@ -1,6 +1,7 @@
 /** A world over the tables of a real Postgres database, which the code under test may create and fill, too. */
 
 import type { TwinHealth } from "@offhook/platform/twin/twin";
+import { boundWrite } from "@offhook/platform/world/traced-change";
 import {
   missingRow,
   type Page,
@@ -11,6 +12,8 @@ import {
   repeatedRow,
   type TableDescription,
   type Tables,
+  type TracedChange,
+  type TraceListener,
   unknownTable,
   type World,
   type WorldChange,
@@ -20,6 +23,7 @@ import type pg from "pg";
 import type { Logger } from "pino";
 import { predictProblems } from "./broken-rules.ts";
 import { type Column, sequencesUsed, type Table } from "./catalogue.ts";
+import { everyTable } from "./change-feed.ts";
 import { changeRows } from "./change-rows.ts";
 import type { Change } from "./changes.ts";
 import { checkRows, checkValues } from "./checked-rows.ts";
@@ -61,11 +65,12 @@ export interface Start {
 export class PostgresWorld implements World {
   #stateVersion = 1;
   readonly #listeners = new Set<(change: WorldChange) => void>();
+  readonly #tracers = new Set<TraceListener>();
   readonly #database: WorldDatabase;
   readonly #start: Start;
 
   private constructor(url: string, server: DatabaseServer, start: Start, log: Logger) {
-    this.#database = new WorldDatabase({ url, server, log, announce: (change) => this.#announce(change) });
+    this.#database = new WorldDatabase({ url, server, log, announce: (changes) => this.#announce(changes) });
     this.#start = start;
   }
 
@@ -257,6 +262,11 @@ export class PostgresWorld implements World {
     return () => this.#listeners.delete(listener);
   }
 
+  trace(listener: TraceListener): () => void {
+    this.#tracers.add(listener);
+    return () => this.#tracers.delete(listener);
+  }
+
   /**
    * Disconnects while the database is replaced; requests to the world wait meanwhile.
    * @throws what `putInPlace` throws; the world continues on the present database
@@ -293,14 +303,32 @@ export class PostgresWorld implements World {
       await setPositions(client, positions);
       return positions.length;
     });
-    if (moved > 0) this.#announce({ table: sequenceTableName, change: "update" });
+    if (moved > 0) this.#announce([{ table: sequenceTableName, change: "update" }]);
     return moved;
   }
 
-  #announce(change: Change): void {
-    this.#stateVersion++;
-    for (const listener of this.#listeners) listener({ stateVersion: this.#stateVersion, ...change });
+  #announce(changes: readonly Change[]): void {
+    for (const { table, change, row } of changes) {
+      this.#stateVersion++;
+      const told = { stateVersion: this.#stateVersion, table, change, ...(row === undefined ? {} : { row }) };
+      for (const listener of this.#listeners) listener(told);
+    }
+    if (this.#tracers.size === 0) return;
+    for (const change of tracedOf(changes)) {
+      for (const tracer of this.#tracers) tracer({ stateVersion: this.#stateVersion, ...change });
+    }
   }
+}
+
+/** The changes of one statement as a log of changes keeps them. */
+function tracedOf(changes: readonly Change[]): Iterable<Omit<TracedChange, "stateVersion">> {
+  const isLoad = changes.length > 1 && changes.every(({ change }) => change === "reset");
+  if (isLoad) return [{ table: everyTable, change: "reset" }];
+  return boundWrite(
+    changes,
+    (change) => change,
+    ({ table, change, rows }) => ({ table, change, rows }),
+  );
 }
 
 /** A page of a table that the database itself does not have. */

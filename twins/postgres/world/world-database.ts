@@ -46,8 +46,8 @@ export interface DatabaseOptions {
   url: string;
   server: DatabaseServer;
   log: Logger;
-  /** Called for each committed change, of any client. */
-  announce(change: Change): void;
+  /** Called with the changes of each committed statement, of any client. */
+  announce(changes: readonly Change[]): void;
 }
 
 export class WorldDatabase {
@@ -56,7 +56,7 @@ export class WorldDatabase {
   /** Whether the database notifies of changed definitions; if not, they are read each time. */
   readonly #watchesDefinitions: boolean;
   readonly #outage: () => string | undefined;
-  readonly #announce: (change: Change) => void;
+  readonly #announce: (changes: readonly Change[]) => void;
   #connection: Promise<Connection>;
   #catalogue: Promise<Catalogue> | undefined;
   readonly #running = new Set<Promise<unknown>>();
@@ -161,7 +161,7 @@ export class WorldDatabase {
         unchanged ? catalogue : readCatalogue(client),
       );
       const { tables } = await this.#currentCatalogue(client);
-      for (const table of tables.keys()) this.#announce({ table, change: "reset" });
+      this.#announce([...tables.keys()].map((table) => ({ table, change: "reset" })));
     });
   }
 
@@ -207,7 +207,7 @@ export class WorldDatabase {
     return last.catch(() => {
       if (this.#connection === last) {
         this.#connection = this.#open().then((connection) => {
-          this.#announce({ table: everyTable, change: "reset" });
+          this.#announce([{ table: everyTable, change: "reset" }]);
           return connection;
         });
         this.#connection.catch(() => {}); // The callers get the error.
@@ -242,7 +242,7 @@ export class WorldDatabase {
     // After missed notices, which may include one of a definition, everything may have changed.
     const mayBeDefinition = notice.change === "load" && notice.tables.includes(everyTable);
     if (notice.change === "definition" || mayBeDefinition) this.#catalogue = undefined;
-    for (const change of changesOf(notice)) this.#announce(change);
+    this.#announce(changesOf(notice));
   }
 }
 

@@ -15,6 +15,8 @@ export interface WorldOptions {
   store(): Promise<LogStore>;
   /** The store, once it is open. */
   opened(): LogStore | undefined;
+  /** Calls the listener with the store when it is opened, at once if it is; absent: it is open from the start. */
+  whenOpened?(listener: (store: LogStore) => void): void;
   /** Index of events that name none. */
   index: string;
   clock: Clock;

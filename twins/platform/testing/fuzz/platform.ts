@@ -334,6 +334,9 @@ export function organisationRequests(secret: string): fc.Arbitrary<FuzzRequest> 
       since: phrase,
       limit: words("1 1e3"),
     }).map((query) => json("GET", `/sandboxes/dev/requests${query}`, undefined)),
+    queryOf({ twin: words("engine nope"), table: phrase, until: phrase, offset: words("0 x") }).map((query) =>
+      json("GET", `/sandboxes/dev/changes${query}`, undefined),
+    ),
     fc
       .record({ id: phrase })
       .map(({ id }) => json("GET", `/sandboxes/${encode(id.slice(0, 200)) || "x"}`, undefined)),
