@@ -8,7 +8,7 @@ const packages = twins.filter((entry) => entry.isDirectory()).map(({ name }) => 
 
 /** Start programs of their own or compare much audio. They begin first: begun last, one of them would run alone. */
 const LONG =
-  /^(test\/(house|scenarios|scripts|twins)|twins\/platform\/test\/names|twins\/vapi\/test\/speech)\//;
+  /^(test\/(console|house|scenarios|scripts|twins)|twins\/platform\/test\/names|twins\/vapi\/test\/speech)\//;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -23,6 +23,12 @@ class LongFirst extends BaseSequencer {
 const LIMIT_MS = 60_000;
 /** For tests of whole programs, on a machine that has much else to do. */
 const PROGRAM_LIMIT_MS = 300_000;
+
+/** What runs once before a package's tests. */
+function setupOf(name: string): string[] {
+  const file = `twins/${name}/testing/setup.ts`;
+  return existsSync(`${root}/${file}`) ? [file] : [];
+}
 
 const limits = (ms: number) => ({ testTimeout: ms, hookTimeout: ms });
 
@@ -54,14 +60,20 @@ export default defineConfig({
         extends: true,
         test: {
           name: "house",
-          include: ["test/{house,samples,scripts,twins}/**/*.test.ts"],
+          include: ["test/{console,house,samples,scripts,twins}/**/*.test.ts"],
           ...limits(PROGRAM_LIMIT_MS),
         },
       },
       // The modules that a package's tests share are loaded once for all of them.
       ...packages.map((name) => ({
         extends: true as const,
-        test: { name, include: [`twins/${name}/test/**/*.test.ts`], isolate: false, ...limits(LIMIT_MS) },
+        test: {
+          name,
+          include: [`twins/${name}/test/**/*.test.ts`],
+          globalSetup: setupOf(name),
+          isolate: false,
+          ...limits(LIMIT_MS),
+        },
       })),
     ],
   },

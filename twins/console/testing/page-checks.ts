@@ -1,0 +1,38 @@
+/** What holds for every page, and pictures of it for people. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import type { Page } from "playwright-core";
+
+/** Pictures for people: of pages, and of tests that failed. Git ignores the folder. */
+const PICTURES = path.resolve(".offhook/pictures");
+
+/** Writes what a window shows, as a person would scroll through it. @param name of the file, without its ending */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: path.join(PICTURES, `${name}.png`), fullPage: true });
+}
+
+/** A finding of axe, as far as it is shown. */
+interface Finding {
+  id: string;
+  help: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/**
+ * What keeps people from using the page as it is now: findings of axe by WCAG 2.2 AA and its best practices, in words.
+ * The rules are put into the page as by its developer tools, past its content security policy.
+ */
+export async function findBarriers(page: Page): Promise<string[]> {
+  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  await page.evaluate(axe);
+  const findings = await page.evaluate<Finding[]>("axe.run().then(({ violations }) => violations)");
+  return findings.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary = "" }) => `${id}: ${help}: ${html}\n${failureSummary}`),
+  );
+}
+
+/** How far the page scrolls sideways, in CSS pixels: only frames within it may. */
+export function sidewaysScroll(page: Page): Promise<number> {
+  return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+}
