@@ -1,6 +1,7 @@
 /**
  * `npm run demo`: starts twins and an agent on free ports, places a phone call in its own sandbox, and prints the outcome.
- * Needs no key, no network and no environment variables (only RECORD_DIR reaches the agent); leaves nothing running.
+ * Needs no key, no network and no environment variables (only RECORD_DIR reaches the agent); leaves nothing running. With
+ * --keep all of it stays until Ctrl-C.
  */
 import path from "node:path";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
@@ -20,26 +21,30 @@ import { ConversationPrinter } from "./shared/conversation.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import type { House, Stage } from "./shared/house.ts";
 import { seconds, terminalOf } from "./shared/terminal.ts";
-import { printRecords, printSummary, printVerdict } from "./shared/verdict.ts";
+import { printConsoleAddress, printRecords, printSummary, printVerdict } from "./shared/verdict.ts";
 
 /** On a terminal the default is real time, for reading along. */
 const SPEED_WITHOUT_TERMINAL = 10;
 const INTERRUPTED = 130;
-const USAGE = `npm run demo -- [scenario…] [--all] [--speed N]
+const USAGE = `npm run demo -- [scenario…] [--all] [--speed N] [--keep]
 
   scenario   names of files in samples/scenarios (default: the first of them)
   --all      every scenario, one after the other
   --speed N  times faster than real time; default: 1 on a terminal, ${SPEED_WITHOUT_TERMINAL} elsewhere
+  --keep     twins and agents stay until Ctrl-C, and a browser shows the call: the address is printed
 
 RECORD_DIR=DIR has the agent record each call there, as it does by itself: stereo WAV and timeline.`;
+const KEEP_HINT = "npm run demo -- --keep  shows the call in a browser, with its sound";
 
 const terminal = terminalOf(process.stdout);
 let house: Promise<House> | undefined;
+/** Exit status after a signal: once the calls are over, theirs. */
+let interruptedStatus = INTERRUPTED;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => interrupt(INTERRUPTED));
+  process.once(signal, () => interrupt(interruptedStatus));
 }
 onReaderGone(() => interrupt(0));
-onNpmGone(() => interrupt(INTERRUPTED));
+onNpmGone(() => interrupt(interruptedStatus));
 
 try {
   process.exitCode = await demo();
@@ -62,7 +67,7 @@ async function demo(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const { scenarios: wanted, speed } = options;
+  const { scenarios: wanted, speed, keep } = options;
   const startedAt = performance.now();
   const samples = readSampleLibrary(SAMPLES_FOLDER);
   const scenarios = findScenarioFiles(wanted, SCENARIOS_FOLDER).map((file) => readScenario(file, samples));
@@ -88,14 +93,31 @@ async function demo(): Promise<number> {
     ),
   );
   const runs: ScenarioRun[] = [];
+  let hasConsole = false;
   for (const scenario of scenarios) {
     const stage = await openStage();
-    runs.push(await show(scenario, stage, speed));
-    await stage.close();
+    const run = await show(scenario, stage, speed);
+    runs.push(run);
+    if (keep) await printConsoleAddress([run], stage.sandbox, terminal);
+    else {
+      hasConsole = (await stage.sandbox.consoleAddress("/calls")) !== undefined;
+      await stage.close();
+    }
   }
   if (recordings !== "") wrap(`the agent's recordings are in ${path.resolve(recordings)}`);
   if (runs.length > 1) printSummary(runs, performance.now() - startedAt, terminal);
-  return runs.every(({ passed }) => passed) ? 0 : 1;
+  const status = runs.every(({ passed }) => passed) ? 0 : 1;
+  if (keep) return stay(status);
+  if (hasConsole) wrap(KEEP_HINT, { indent: "  ", style: dim });
+  return status;
+}
+
+/** Leaves twins and agents running until a signal, which ends the process with this exit status. */
+function stay(status: number): Promise<never> {
+  interruptedStatus = status;
+  terminal.line();
+  terminal.line("twins and agents stay until Ctrl-C");
+  return new Promise(() => undefined);
 }
 
 async function show(scenario: Scenario, { voiceUrl, sandbox }: Stage, speed: number) {
@@ -117,10 +139,11 @@ async function show(scenario: Scenario, { voiceUrl, sandbox }: Stage, speed: num
 }
 
 /** @returns `undefined` for --help */
-function readOptions(): { scenarios: string[]; speed: number } | undefined {
+function readOptions(): { scenarios: string[]; speed: number; keep: boolean } | undefined {
   const given = readArguments(USAGE, {
     all: { type: "boolean", default: false },
     speed: { type: "string" },
+    keep: { type: "boolean", default: false },
   });
   if (given === undefined) return undefined;
   const { values, positionals } = given;
@@ -131,7 +154,7 @@ function readOptions(): { scenarios: string[]; speed: number } | undefined {
     .safeParse(values.speed ?? defaultSpeed());
   if (!speed.success) throw new UsageError(`--speed must be a number from 0.1 to 50\n\n${USAGE}`);
   const named = positionals.length === 0 ? [firstScenario(SCENARIOS_FOLDER)] : positionals;
-  return { scenarios: values.all ? ["all"] : named, speed: speed.data };
+  return { scenarios: values.all ? ["all"] : named, speed: speed.data, keep: values.keep };
 }
 
 function defaultSpeed(): number {

@@ -21,7 +21,7 @@ import { waitForDev } from "./shared/dev-state.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { runAll } from "./shared/run-all.ts";
 import { terminalOf } from "./shared/terminal.ts";
-import { printSummary, printVerdict } from "./shared/verdict.ts";
+import { printConsoleAddress, printSummary, printVerdict } from "./shared/verdict.ts";
 
 const ENVIRONMENT_FILE = ".env";
 const NOTHING_CALLED = 2;
@@ -91,11 +91,19 @@ async function placeCalls(scenarios: readonly Scenario[], options: DialOptions):
     });
     printer?.finish(run);
     if (!options.json) printVerdict(run, terminal);
+    if (calls.length === 1) await printAddress([run]);
     if (printer) terminal.line();
     return run;
   });
-  if (!options.json && runs.length > 1) printSummary(runs, performance.now() - startedAt, terminal);
+  if (runs.length > 1) {
+    if (!options.json) printSummary(runs, performance.now() - startedAt, terminal);
+    await printAddress(runs);
+  }
   return runs;
+
+  async function printAddress(some: readonly ScenarioRun[]): Promise<void> {
+    if (!options.json && sandbox !== undefined) await printConsoleAddress(some, sandbox, terminal);
+  }
 
   function printHeading(scenario: Scenario, { url, speed }: DialOptions): void {
     const framing = options.framing ?? scenario.framing ?? "binary";

@@ -44,6 +44,8 @@ export interface HouseOptions {
   onStarted?(what: string, where: string, tookMs: number): void;
 }
 
+/** Sandboxes end with this process; a kept demo may be looked at for long. */
+const SANDBOX_TTL_SECONDS = 86_400;
 /** A closing stage does not wait for open calls. */
 const DRAIN_TIMEOUT_MS = "0";
 
@@ -97,7 +99,7 @@ export async function startHouse({
   }
 
   async function openOwn(): Promise<Stage> {
-    const { address, environment, remove } = await createSandbox({ baseUrl, apiKey });
+    const { address, environment, remove } = await createSandbox({ baseUrl, apiKey }, SANDBOX_TTL_SECONDS);
     return open(address, environment, remove);
   }
 

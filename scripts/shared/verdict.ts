@@ -1,5 +1,6 @@
 /** Prints the outcome of calls: verdict, summary, and the records of the twins. */
 import type { ScenarioRun } from "@offhook/caller/run-scenario";
+import type { SandboxClient } from "@offhook/caller/sandbox-client";
 import { seconds, type Terminal } from "./terminal.ts";
 
 /** Later frames make latency measurements worthless. */
@@ -40,6 +41,23 @@ export function printSummary(runs: readonly ScenarioRun[], wallMs: number, termi
   const count = `${runs.length} call${runs.length === 1 ? "" : "s"}`;
   const verdict = failed.length === 0 ? good("all passed") : bad(`${failed.length} failed`);
   line(bold(`${count} in ${seconds(wallMs)}: ${verdict}`));
+}
+
+/**
+ * Prints where a browser shows a call, or of several the list of them. Prints nothing without a console, and nothing for
+ * calls that the runtime of the sandbox did not have.
+ */
+export async function printConsoleAddress(
+  runs: readonly ScenarioRun[],
+  sandbox: SandboxClient,
+  { dim, line }: Terminal,
+): Promise<void> {
+  const ids = runs.flatMap(({ runtime }) => (runtime === undefined ? [] : [runtime.call.id]));
+  const [first] = ids;
+  if (first === undefined) return;
+  const address = await sandbox.consoleAddress(runs.length === 1 ? `/calls/${first}` : "/calls");
+  // On one line, for copying.
+  if (address !== undefined) line(dim(`  see and hear ${runs.length === 1 ? "it" : "them"}  ${address}`));
 }
 
 /** Prints the database rows and the engine events of a call. */

@@ -15,17 +15,21 @@ const description = z.object({
   twins: z.array(z.object({ environment: z.record(z.string(), z.string()) })),
 });
 
-/** Time to live of a sandbox that is never removed. */
+/** Longest run: time to live of a sandbox that is never removed. */
 const MAX_RUN_SECONDS = 3_600;
 
-/** Creates a sandbox with the services of the environment file. @throws SandboxError */
-export async function createSandbox({
-  baseUrl,
-  apiKey,
-}: Omit<SandboxAddress, "sandbox">): Promise<OwnSandbox> {
+/**
+ * Creates a sandbox with the services of the environment file.
+ * @param ttlSeconds after which the twins remove it by themselves
+ * @throws SandboxError
+ */
+export async function createSandbox(
+  { baseUrl, apiKey }: Omit<SandboxAddress, "sandbox">,
+  ttlSeconds = MAX_RUN_SECONDS,
+): Promise<OwnSandbox> {
   const url = `${baseUrl.replace(/(?<!\/)\/+$/, "")}/sandboxes`;
   const headers = keyHeader({ apiKey });
-  const made = await ask("POST", url, headers, { ttl_seconds: MAX_RUN_SECONDS });
+  const made = await ask("POST", url, headers, { ttl_seconds: ttlSeconds });
   const { id, twins } = description.parse(made);
   return {
     address: { baseUrl, apiKey, sandbox: id },

@@ -32,6 +32,7 @@ const engineEvent = z.object({
 });
 const eventPage = z.object({ events: z.array(engineEvent), total: z.number() });
 
+const consoleCode = z.object({ code: z.string() });
 const requestRecord = z.looseObject({ seq: z.number(), method: z.string(), path: z.string() });
 const requestPage = z.object({ requests: z.array(requestRecord), newest_seq: z.number() });
 const traceEntry = z.looseObject({
@@ -196,6 +197,22 @@ export class SandboxClient {
   /** Database rows with these column values. */
   databaseRows(table: string, where: Record<string, string>): Promise<DatabaseRows> {
     return this.#rows("postgres", table, where);
+  }
+
+  /**
+   * Address of a page of this sandbox in the twins' console; it signs one browser in, once.
+   * @param page path below the sandbox's pages, such as `/calls/<id>`
+   * @returns `undefined` where the twins have no console, or none that answers
+   */
+  async consoleAddress(page: string): Promise<string | undefined> {
+    const { baseUrl, sandbox } = this.#address;
+    try {
+      const answer = await ask("POST", `${baseUrl}/console/codes`, keyHeader(this.#address));
+      const query = new URLSearchParams({ code: consoleCode.parse(answer).code });
+      return `${baseUrl}/console/${encodeURIComponent(sandbox)}${page}?${query}`;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Listens to one simulation. @returns stops listening */
