@@ -112,7 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       address.path === "/" &&
       (req.method === "GET" || req.method === "HEAD")
     ) {
-      await refuseEarly(req, res, rootResponse(req, served.first));
+      await refuseEarly(req, res, rootResponse(req, served.first, console?.url));
       return;
     }
     const found = find(served, address);

@@ -7,17 +7,34 @@ const WHAT =
   "offhook twins: stateful stand-ins for the vendors that a voice agent talks to, and the simulation engine.";
 const KEY =
   "Control planes, /sandboxes and /environments take the header X-API-Key; npm run twins and npm run dev print the key.";
+/** By its path: a browser may have come by another name of this machine than the console's address has. */
+const CONSOLE_LINK = `<p>See what happens: <a href="/console">the console</a>.</p>\n`;
 const headers = { "cache-control": "no-store", vary: "Accept" };
 
-/** Answers `GET /` and `HEAD /` with the twins of a sandbox. */
-export function rootResponse(req: IncomingMessage, sandbox: Sandbox): VendorResponse {
+/**
+ * Answers `GET /` and `HEAD /` with the twins of a sandbox.
+ * @param consoleUrl absent: there is no console
+ */
+export function rootResponse(
+  req: IncomingMessage,
+  sandbox: Sandbox,
+  consoleUrl: string | undefined,
+): VendorResponse {
   const twins = [...sandbox.twins.values()].map(({ type, url, controlUrl }) => ({
     name: type.definition.name,
     url,
     control_url: controlUrl,
   }));
   if (!prefersHtml(req.headers.accept)) {
-    const body = { name: "offhook twins", description: WHAT, sandbox: sandbox.id, twins, key: KEY };
+    const console = consoleUrl === undefined ? {} : { console: consoleUrl };
+    const body = {
+      name: "offhook twins",
+      description: WHAT,
+      sandbox: sandbox.id,
+      twins,
+      ...console,
+      key: KEY,
+    };
     return { status: 200, headers, body };
   }
   const rows = twins.map(
@@ -48,7 +65,7 @@ table { border-collapse: collapse } th, td { text-align: left; padding: .2rem 1r
 ${rows.join("\n")}
 </table>
 <p>${KEY} What each twin does is at <code>/sim/manual</code> of its control plane.</p>
-<p>Call the agent: <code>npm run dial</code>. Everything else: <code>twins/README.md</code>.</p>
+${consoleUrl === undefined ? "" : CONSOLE_LINK}<p>Call the agent: <code>npm run dial</code>. Everything else: <code>twins/README.md</code>.</p>
 </html>
 `,
   };

@@ -111,8 +111,19 @@ test("a twin's host name and own port, and paths that only begin alike, are unto
   expect(asked).toEqual([]);
 });
 
+test("the gateway's root says where it is, to programs and in a browser", async () => {
+  await startWithPages();
+  const html = { accept: "text/html" };
+  expect((await request("GET", twins.baseUrl)).body.console).toBe(`${twins.baseUrl}/console`);
+  expect((await request("GET", twins.baseUrl, { headers: html })).text).toContain('<a href="/console">');
+});
+
 test("without pages it is a path like any other", async () => {
   twins = await startEnvironment(environment, { twins: [engine, createShop()] });
+  expect((await request("GET", twins.baseUrl)).body).not.toHaveProperty("console");
+  expect((await request("GET", twins.baseUrl, { headers: { accept: "text/html" } })).text).not.toContain(
+    "console",
+  );
   for (const path of ["/console", "/console/dev", "/console/session"]) {
     const unknown = await request("GET", `${twins.baseUrl}/unknown${path}`);
     const answer = await request("GET", `${twins.baseUrl}${path}`);
