@@ -1,20 +1,23 @@
 /** Datasets: choose an environment and a service, see what it holds, give it a file. */
 import "./datasets.css";
 import { useId } from "preact/hooks";
-import { ApiError, read } from "../api/client.ts";
+import { read } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { place, setQuery } from "../place.ts";
 import { Empty, Failure, Loading } from "../ui/feedback.tsx";
 import { Heading } from "../ui/layout.tsx";
 import { Description } from "./description.tsx";
-import { type DatasetPlace, type DatasetWithSample, datasetPath, type Environment } from "./types.ts";
+import {
+  type DatasetPlace,
+  type DatasetWithSample,
+  datasetPath,
+  type Environment,
+  readEnvironments,
+} from "./types.ts";
 import { UploadForm } from "./upload-form.tsx";
 
 export function Datasets() {
-  const environments = useResource("environments", async (signal) => {
-    const answer = await read<{ environments: Environment[] }>("/environments", signal);
-    return answer.environments;
-  });
+  const environments = useResource("environments", readEnvironments);
   if (environments.error) return <Failure error={environments.error} retry={environments.reload} />;
   if (!environments.data) return <Loading />;
   return <ChosenDataset environments={environments.data} onChanged={environments.reload} />;
@@ -41,6 +44,7 @@ function ChosenDataset(props: { environments: readonly Environment[]; onChanged(
             environment={name}
             service={service}
             sandboxes={environment?.sandboxes ?? []}
+            isThere={Boolean(environment?.services.find((each) => each.name === service)?.dataset)}
             onChanged={props.onChanged}
           />
         </>
@@ -94,13 +98,14 @@ function Choice({ environments, services, environment, service }: ChoiceProps) {
 
 interface DatasetOfProps extends DatasetPlace {
   sandboxes: readonly string[];
+  /** Whether the environment has a dataset for the service. */
+  isThere: boolean;
   onChanged(): void;
 }
 
-function DatasetOf({ environment, service, sandboxes, onChanged }: DatasetOfProps) {
-  const dataset = useResource(`${environment}/${service}`, (signal) =>
-    readDescription({ environment, service }, signal),
-  );
+function DatasetOf({ environment, service, sandboxes, isThere, onChanged }: DatasetOfProps) {
+  const path = datasetPath({ environment, service });
+  const dataset = useResource(isThere ? path : undefined, (signal) => read<DatasetWithSample>(path, signal));
   const changed = () => {
     dataset.reload();
     onChanged();
@@ -110,24 +115,14 @@ function DatasetOf({ environment, service, sandboxes, onChanged }: DatasetOfProp
       <UploadForm {...{ environment, service, sandboxes }} onChanged={changed} />
       {dataset.error ? <Failure error={dataset.error} retry={dataset.reload} /> : null}
       {dataset.isLoading ? <Loading /> : null}
-      {dataset.data === null ? (
+      {isThere ? null : (
         <Empty>
           {service} has no dataset in environment {environment}: upload a file.
         </Empty>
-      ) : null}
-      {dataset.data ? (
+      )}
+      {isThere && dataset.data ? (
         <Description {...{ environment, service, sandboxes }} dataset={dataset.data} onChanged={changed} />
       ) : null}
     </>
   );
-}
-
-/** `null`: there is none. */
-async function readDescription(of: DatasetPlace, signal: AbortSignal): Promise<DatasetWithSample | null> {
-  try {
-    return await read<DatasetWithSample>(datasetPath(of), signal);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
 }

@@ -1,4 +1,5 @@
 /** Datasets as the routes below `/environments` describe them. */
+import { read } from "../api/client.ts";
 
 export interface DatasetColumn {
   name: string;
@@ -50,4 +51,10 @@ export function formatOf(fileName: string): Format | undefined {
 /** The address of a dataset. */
 export function datasetPath({ environment, service }: DatasetPlace): string {
   return `/environments/${encodeURIComponent(environment)}/datasets/${encodeURIComponent(service)}`;
+}
+
+/** The environments there are, with the services that take a dataset. @throws ApiError */
+export async function readEnvironments(signal?: AbortSignal): Promise<Environment[]> {
+  const answer = await read<{ environments: Environment[] }>("/environments", signal);
+  return answer.environments;
 }

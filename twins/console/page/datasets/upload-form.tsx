@@ -1,11 +1,18 @@
 /** Choosing a file and sending it. A dataset that is there is replaced only after a yes. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { ApiError, read } from "../api/client.ts";
+import { ApiError } from "../api/client.ts";
 import { Confirm } from "../ui/dialog.tsx";
 import { Failure } from "../ui/feedback.tsx";
 import { formatBytes } from "../ui/format.ts";
 import { FileRefusal } from "./refusal.tsx";
-import { type Dataset, type DatasetPlace, datasetPath, FORMATS, type Format, formatOf } from "./types.ts";
+import {
+  type Dataset,
+  type DatasetPlace,
+  FORMATS,
+  type Format,
+  formatOf,
+  readEnvironments,
+} from "./types.ts";
 import { type UploadAnswer, uploadFile } from "./upload.ts";
 
 type State =
@@ -132,14 +139,11 @@ export function UploadForm({ environment, service, sandboxes, onChanged }: Uploa
   );
 }
 
-/** The dataset that is there; `undefined`: none. */
-async function readPresent(place: DatasetPlace): Promise<Dataset | undefined> {
-  try {
-    return await read<Dataset>(datasetPath(place));
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
+/** The dataset that is there now; `undefined`: none. */
+async function readPresent({ environment, service }: DatasetPlace): Promise<Dataset | undefined> {
+  const environments = await readEnvironments();
+  const services = environments.find(({ name }) => name === environment)?.services;
+  return services?.find(({ name }) => name === service)?.dataset ?? undefined;
 }
 
 function DropArea({ file, onChoose }: { file: File | undefined; onChoose(file: File | undefined): void }) {
