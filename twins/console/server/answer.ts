@@ -47,7 +47,6 @@ function documentResponse(
       "cache-control": "no-store",
       "content-security-policy": policy(connectSources),
       "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
       "cross-origin-opener-policy": "same-origin",
       "permissions-policy": "microphone=(self)",
     },

@@ -88,7 +88,9 @@ export function createConsole({ load, channels, log, ...options }: ConsoleOption
     }
     try {
       const connectSources = originsOf(await channels());
-      return await (await pages()).serve({ path: path.slice(PREFIX.length) || "/", headers, connectSources });
+      const page = { path: path.slice(PREFIX.length) || "/", headers, connectSources };
+      const response = await (await pages()).serve(page);
+      return { ...response, headers: { ...response.headers, ...PAGE_HEADERS } };
     } catch (error) {
       log.error({ err: error }, "the console failed to answer");
       return errorResponse(500, "internal", "the console failed; the twins' log says why");
@@ -127,13 +129,14 @@ export function isolateDocument({ headers }: IncomingMessage, res: ServerRespons
 const PREFIX = "/console";
 const operations = createRouter(codeOperations);
 
-/** Of every answer, unless the pages say otherwise: a page of another port is of the same site and could frame them. */
+/** Of every answer, whatever the pages say: the rules of sessions rest on them. */
 const PAGE_HEADERS = {
+  // A page of another port is of the same site: in its frame, ours would have the session.
   "x-frame-options": "DENY",
   "x-content-type-options": "nosniff",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  // Not less: browsers that send no Sec-Fetch-Site name the page by its Referer alone.
+  // Not less: at an address without TLS on another machine, a browser names the page by its Referer alone.
   "referrer-policy": "same-origin",
 };
 

@@ -73,6 +73,21 @@ test("HEAD gets the headers of a page, and every other method 405", async () => 
   }
 });
 
+test("a page can neither be framed nor hide that it is the one that asks, whatever it says", async () => {
+  const headers = {
+    "x-frame-options": "SAMEORIGIN",
+    "referrer-policy": "no-referrer",
+    "content-language": "en",
+  };
+  await startWithPages(async () => ({ default: { serve: async () => ({ status: 200, headers }) } }));
+  const page = await request("GET", `${twins.baseUrl}/console`);
+  expect(Object.fromEntries(page.headers)).toMatchObject({
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "content-language": "en",
+  });
+});
+
 test("the pages are loaded for the first request, once", async () => {
   let loads = 0;
   await startWithPages(async (pages) => {
