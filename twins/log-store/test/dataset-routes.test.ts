@@ -195,6 +195,38 @@ describe("a dataset", () => {
   });
 });
 
+test("environments are listed with their sandboxes, and the services that take a dataset", async () => {
+  await start(undefined, { keys: [keyEntry("local", "our own key"), keyEntry("acme", "key of acme")] });
+  await ask("POST", "/sandboxes", { id: "stage", environment: "staging" });
+  await ask("POST", "/environments/spare/datasets/others", csv);
+  await ask("POST", "/environments/dev/datasets/logs?file_name=calls.csv", csv);
+  const { sample: _sample, ...described } = (await ask("GET", "/environments/dev/datasets/logs")).body;
+  const service = (name: string, dataset: unknown = null) => ({
+    name,
+    takes_dataset: true,
+    changing: false,
+    dataset,
+  });
+  const { status, body } = await ask("GET", "/environments");
+  expect(status).toBe(200);
+  expect(body.environments).toEqual([
+    { name: "dev", sandboxes: ["dev"], services: [service("logs", described), service("others")] },
+    {
+      name: "spare",
+      sandboxes: [],
+      services: [service("logs"), service("others", expect.objectContaining({ rows: 2 }))],
+    },
+    { name: "staging", sandboxes: ["stage"], services: [service("logs"), service("others")] },
+  ]);
+  expect(described.file_name).toBe("calls.csv");
+  const others = await ask("GET", "/environments", undefined, { key: "key of acme" });
+  expect(others.body.environments).toEqual([
+    { name: "dev", sandboxes: [], services: [service("logs"), service("others")] },
+  ]);
+  expect((await ask("GET", "/environments?limit=1")).status).toBe(422);
+  expect((await ask("GET", "/environments", undefined, { key: "none" })).status).toBe(401);
+});
+
 describe("nothing is stored of a file", () => {
   beforeEach(() => start());
   afterEach(async () => {
@@ -292,7 +324,7 @@ describe("who may", () => {
     expect(shop.body.error.message).toBe('service "shop" takes no dataset');
     expect((await ask("GET", "/environments/UP/datasets/logs")).status).toBe(404);
     expect((await ask("PUT", place, csv)).status).toBe(405);
-    expect((await ask("GET", "/environments")).status).toBe(404);
+    expect((await ask("GET", "/environments/dev")).status).toBe(404);
   });
 });
 

@@ -4,9 +4,16 @@ import { z } from "zod";
 import { reasonOf } from "../base/reason.ts";
 import { type Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
 import { isPlainName } from "../http/api-keys.ts";
-import { errorResponse, readBodyAs, readBodyAsync, unavailableResponse } from "../http/errors.ts";
+import {
+  errorResponse,
+  readBodyAs,
+  readBodyAsync,
+  readQueryAs,
+  unavailableResponse,
+} from "../http/errors.ts";
 import { type Operation, operation, type VendorRequest, type VendorResponse } from "../http/operation.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { FindChannels } from "../sandboxes/agent-setup.ts";
 import type { Reach, Sandbox } from "../sandboxes/sandbox.ts";
 import { describeSandbox } from "../sandboxes/sandbox-description.ts";
 import { SandboxRefusal } from "../sandboxes/sandbox-refusal.ts";
@@ -32,6 +39,8 @@ export interface SandboxesTarget {
   ownReach: Reach;
   /** Files and variables that services of a request may name. */
   givenReach: Reach;
+  /** The voice channels that an organisation may know of. */
+  channelsOf(organisation: string): ReturnType<FindChannels>;
 }
 
 /** Maximum lifetime: a week. */
@@ -56,6 +65,7 @@ const createBody = (known: readonly TwinEntry[]) =>
     })
     .prefault({});
 
+const noQuery = z.strictObject({});
 const emptyBody = z.strictObject({}).optional();
 
 export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
@@ -112,6 +122,19 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
       const living = sandboxes.get(organisation, params.id ?? "");
       return living ? { status: 200, body: describeSandbox(living) } : noSandbox;
     },
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.channels",
+    method: "GET",
+    path: "/sandboxes/:id/channels",
+    surface: "rest",
+    summary:
+      "The voice channels through which a caller reaches an agent: the environment file's, and those of agents that run.",
+    handle: forSandbox(async (request, _sandbox, { organisation, channelsOf }) => {
+      const query = readQueryAs(request, noQuery);
+      if (!query.ok) return query.response;
+      return { status: 200, body: { channels: await channelsOf(organisation) } };
+    }),
   }),
   operation<SandboxesTarget>({
     id: "sandbox.delete",

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isPlainName } from "../http/api-keys.ts";
 import { errorResponse, readQueryAs } from "../http/errors.ts";
 import { type Operation, operation, type VendorRequest, type VendorResponse } from "../http/operation.ts";
-import type { DatasetDescription } from "../twin/dataset.ts";
+import type { Dataset, DatasetDescription } from "../twin/dataset.ts";
 import type { AnyTwinDefinition } from "../twin/twin.ts";
 import { loadTwin, loadTwins, type TwinEntry } from "../twin/twin-entry.ts";
 import {
@@ -20,6 +20,8 @@ export interface EnvironmentsTarget {
   /** The twins there are. */
   known: readonly TwinEntry[];
   reset: ResetSandboxes;
+  /** An organisation's sandboxes, oldest first. */
+  sandboxesOf(organisation: string): readonly { id: string; environment: string }[];
 }
 
 const PATH = "/environments/:environment/datasets/:service";
@@ -33,6 +35,20 @@ export const uploadRoute = {
 } as const;
 
 export const environmentOperations: readonly Operation<EnvironmentsTarget>[] = [
+  operation<EnvironmentsTarget>({
+    id: "environment.list",
+    method: "GET",
+    path: "/environments",
+    surface: "rest",
+    summary:
+      "The environments with a sandbox or a dataset: their sandboxes, and the services that take a dataset.",
+    async handle(request, target) {
+      const query = readQueryAs(request, noQuery);
+      return query.ok
+        ? { status: 200, body: { environments: await listEnvironments(target) } }
+        : query.response;
+    },
+  }),
   operation<EnvironmentsTarget>({
     id: "dataset.describe",
     method: "GET",
@@ -65,6 +81,35 @@ export const environmentOperations: readonly Operation<EnvironmentsTarget>[] = [
     },
   }),
 ];
+
+async function listEnvironments({ organisation, environments, known, sandboxesOf }: EnvironmentsTarget) {
+  const takers = (await loadTwins(known)).filter(({ takesDataset }) => takesDataset);
+  const sandboxes = sandboxesOf(organisation);
+  const names = new Set([
+    ...environments.names(organisation),
+    ...sandboxes.map(({ environment }) => environment),
+  ]);
+  return [...names].map((environment) => ({
+    name: environment,
+    sandboxes: sandboxes.filter((sandbox) => sandbox.environment === environment).map(({ id }) => id),
+    services: takers.map(({ name: service }) => {
+      const place = { organisation, environment, service };
+      return {
+        name: service,
+        takes_dataset: true,
+        changing: environments.isChanging(place),
+        dataset: describeShortly(environments.dataset(place)),
+      };
+    }),
+  }));
+}
+
+/** A dataset's description without its sample. */
+function describeShortly(dataset: Dataset | undefined): Omit<DatasetDescription, "sample"> | null {
+  if (!dataset) return null;
+  const { sample: _sample, ...rest } = dataset.description;
+  return rest;
+}
 
 type PlaceReading =
   | { ok: true; place: DatasetPlace; definition: AnyTwinDefinition }

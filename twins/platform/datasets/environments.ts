@@ -78,6 +78,17 @@ export class Environments {
     return library.fromFile(file, onProgress);
   }
 
+  /** The organisation's environments that have, or had, a dataset; the first is always among them. */
+  names(organisation: string): string[] {
+    const places = [...(this.#slots.get(organisation)?.keys() ?? [])];
+    return [...new Set([FIRST_ENVIRONMENT, ...places.map((key) => key.slice(0, key.indexOf("/")))])];
+  }
+
+  /** Whether the dataset of a place is being uploaded, replaced or deleted. */
+  isChanging(place: DatasetPlace): boolean {
+    return this.#slot(place).state === "changing";
+  }
+
   /** The dataset that sandboxes use now. */
   dataset(place: DatasetPlace): Dataset | undefined {
     const slot = this.#slot(place);

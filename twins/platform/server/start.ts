@@ -179,6 +179,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
     const sessions = createSessions({ baseUrl: gateway.baseUrl, owner, apiKey, keys: entries });
     const authenticator = createAuthenticator(keys, sessions);
     const journals = new OrganisationJournals(platformKeys);
+    const channels = channelFinder(environment.actor, options.channels ?? (async () => []));
     const routes = createSandboxRoutes({
       sandboxes,
       environments,
@@ -192,6 +193,8 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
         storeLimitBytes: options.storeLimitBytes,
         log,
       }),
+      // The environment file and the agents of this folder are the first organisation's.
+      channelsOf: async (organisation) => (organisation === owner ? channels() : []),
       authenticator,
       journals,
       log,
@@ -200,6 +203,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
       environments,
       known,
       reset: (place) => sandboxes.resetToDataset(place),
+      sandboxesOf: (organisation) => sandboxes.list(organisation).map(({ sandbox }) => sandbox),
       maxBytes: options.maxDatasetBytes ?? MAX_DATASET_BYTES,
       authenticator,
       journals,
@@ -213,7 +217,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
         keys,
         sessions,
         journals,
-        channels: channelFinder(environment.actor, options.channels ?? (async () => [])),
+        channels,
         log,
       });
     gateway.open({

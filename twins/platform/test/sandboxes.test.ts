@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import engine from "@offhook/engine";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { keyEntry } from "../http/api-keys.ts";
 import type { RunningTwins } from "../server/start.ts";
 import { request } from "../testing/http.ts";
 import { type AskSandboxes, sandboxRoutes } from "../testing/sandboxes.ts";
@@ -292,6 +293,43 @@ describe("records of the sandbox routes", () => {
     expect(records.text).not.toContain(twins.apiKey);
     expect((await control("GET", "dev", "/requests")).text).not.toContain("/sandboxes");
   });
+});
+
+test("the voice channels of a sandbox are the environment file's and those of agents that run", async () => {
+  const services = `version: 1
+services: [{ name: shop }]
+actor:
+  channels:
+    - { type: voice_ws, url: "ws://127.0.0.1:8008/voice", language: de }
+`;
+  const running: { type: "voice_ws"; url: string; protocol: "binary" | "json" }[] = [];
+  const own = await startEnvironment(services, {
+    twins: [engine, createShop()],
+    keys: [keyEntry("local", "our own key"), keyEntry("acme", "key of acme")],
+    channels: async () => running,
+  });
+  const ownAsk = sandboxRoutes(own);
+  const listed = {
+    type: "voice_ws",
+    url: "ws://127.0.0.1:8008/voice",
+    protocol: "binary",
+    language: "de",
+    wait_for_callee_first: false,
+    source: "environment",
+  };
+  expect((await ownAsk("GET", "/dev/channels")).body).toEqual({ channels: [listed] });
+  const agent = { type: "voice_ws", url: "ws://127.0.0.1:9009/voice", protocol: "json" } as const;
+  running.push(agent);
+  expect((await ownAsk("GET", "/dev/channels")).body).toEqual({
+    channels: [listed, { ...agent, source: "running" }],
+  });
+  expect((await ownAsk("GET", "/dev/channels?x=1")).status).toBe(422);
+  expect((await ownAsk("GET", "/none/channels")).status).toBe(404);
+  // Agent and environment file are the first organisation's.
+  await ownAsk("POST", "", { id: "box" }, "key of acme");
+  expect((await ownAsk("GET", "/dev/channels", undefined, "key of acme")).status).toBe(404);
+  expect((await ownAsk("GET", "/box/channels", undefined, "key of acme")).body).toEqual({ channels: [] });
+  await own.stop();
 });
 
 test("stopping the twins ends sandboxes that are starting or ending, and takes no more", async () => {
