@@ -58,7 +58,14 @@ export async function startHouse({
 }: HouseOptions = {}): Promise<House> {
   const beganAt = performance.now();
   await requireOwnFolder(PROJECT);
+  /** The agent of the sandbox `dev`, for which the console shows the twins' voice channels. */
+  let firstAgent: Promise<Stage> | undefined;
+  const findChannels = async () => {
+    const stage = await firstAgent?.catch(() => undefined);
+    return stage ? [{ type: "voice_ws" as const, url: stage.voiceUrl, protocol: "binary" as const }] : [];
+  };
   const twins = await startProjectTwins({
+    channels: findChannels,
     log: log.child({ part: "twins" }),
     datasetFolder: DATASETS_FOLDER,
     onProgress,
@@ -112,8 +119,11 @@ export async function startHouse({
   return {
     twins,
     openStage: () => track(openOwn()),
-    openFirstStage: () =>
-      track(open({ baseUrl, apiKey, sandbox: "dev" }, clientEnvironment(twins), async () => undefined)),
+    openFirstStage: () => {
+      const address = { baseUrl, apiKey, sandbox: "dev" };
+      firstAgent = track(open(address, clientEnvironment(twins), async () => undefined));
+      return firstAgent;
+    },
     stop: () => {
       stopped ??= stop();
       return stopped;

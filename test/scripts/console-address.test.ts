@@ -70,8 +70,13 @@ describe("npm run demo", () => {
     const shown = await demo.output(/stay until Ctrl-C\n/);
     const [, address = ""] = /\n {2}see and hear it {2}(http:\S+)\n/.exec(shown) ?? [];
     const { pathname, call } = await open(address);
-    expect(pathname).toMatch(/^\/console\/sb-\w+\/calls\//);
+    expect(pathname).toMatch(/^\/console\/dev\/calls\//);
     expect(call).toMatchObject({ id: pathname.split("/").at(-1), status: "ended" });
+    // The page may call the agent.
+    const [, agent = ""] = /agent of sandbox dev (http:\S+)/.exec(shown) ?? [];
+    const { headers } = await fetch(new URL(pathname, address));
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(/connect-src ([^;]*)/.exec(policy)?.[1]).toContain(agent.replace(/^http/, "ws"));
     demo.interrupt();
     expect((await demo.finished()).exitCode).toBe(0);
     await expect.poll(() => demo.leftSomethingRunning).toBe(false);
