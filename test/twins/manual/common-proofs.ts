@@ -162,6 +162,37 @@ export const commonProofs: Proofs = {
     expect((await control("POST", "/faults", { effect: "status", status: 299, all: true })).status).toBe(422);
     expect((await control("GET", "/faults")).body.faults).toHaveLength(armed);
   },
+  async "faults.templates"({ control }) {
+    const { operations } = (await control("GET", "/operations")).body;
+    const ids = [...new Set(operations.map(({ id }: { id: string }) => id))];
+    const general = (await control("GET", "/faults/templates")).body.templates;
+    expect(general.length).toBeGreaterThan(5);
+    expect(ids).toEqual(
+      expect.arrayContaining(
+        general.flatMap(({ fault }: { fault: { operation?: string } }) => fault.operation ?? []),
+      ),
+    );
+    const armed = new Set<string>();
+    const arm = async (templates: { name: string; description: string; fault: object }[]) => {
+      for (const { name, description, fault } of templates) {
+        const text = JSON.stringify(fault);
+        if (armed.has(text)) continue;
+        armed.add(text);
+        const answer = await control("POST", "/faults", fault);
+        expect(answer.status, `${name}: ${description} ${answer.text}`).toBe(201);
+        expect(answer.body).toMatchObject(fault);
+        await control("DELETE", `/faults/${answer.body.id}`);
+      }
+    };
+    await arm(general);
+    for (const id of ids) {
+      const { templates } = (await control("GET", `/faults/templates?operation=${id}`)).body;
+      expect(templates.length).toBeGreaterThan(2);
+      for (const { fault } of templates) expect(fault.operation).toBe(id);
+      await arm(templates);
+    }
+    expect((await control("GET", "/faults/templates?operation=no.such")).status).toBe(422);
+  },
   async "faults.reset"({ control, name }) {
     // Of a twin that does not speak HTTP only what can be armed is armed.
     const fault = { effect: "reset", all: true };

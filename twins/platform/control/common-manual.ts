@@ -64,6 +64,10 @@ export const commonManual: readonly ManualSentence[] = [
     text: "A fault of effect status has one of fault_statuses; another is answered with 422, and nothing is armed.",
   },
   {
+    id: "faults.templates",
+    text: "Each fault template can be armed as it is; there are some for all operations, and more for the one that the query names.",
+  },
+  {
     id: "faults.reset",
     text: "A reset removes the faults of the twin; a snapshot holds none, and none hits the control plane.",
   },

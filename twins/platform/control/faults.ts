@@ -1,11 +1,15 @@
 /** `/sim/faults`: arms, lists and removes faults. */
 
+import { z } from "zod";
 import { readJson } from "../base/json.ts";
 import { MAX_FAULTS } from "../faults/faults.ts";
 import { readFault } from "../faults/schema.ts";
-import { errorResponse } from "../http/errors.ts";
+import { errorResponse, readQueryAs } from "../http/errors.ts";
 import { type Operation, operation } from "../http/operation.ts";
+import { faultTemplates } from "./fault-templates.ts";
 import type { ControlTarget } from "./target.ts";
+
+const templatesQuery = z.strictObject({ operation: z.string().optional() });
 
 export const faultOperations: readonly Operation<ControlTarget>[] = [
   operation<ControlTarget>({
@@ -18,6 +22,26 @@ export const faultOperations: readonly Operation<ControlTarget>[] = [
       status: 200,
       body: { faults: twin.faults.list().map((fault) => fault.describe()) },
     }),
+  }),
+  operation<ControlTarget>({
+    id: "fault.templates",
+    method: "GET",
+    path: "/sim/faults/templates",
+    surface: "rest",
+    summary:
+      "Faults that can be armed as they are: for all operations and the most wanted of each, or all of one operation.",
+    handle(request, { twin }) {
+      const query = readQueryAs(request, templatesQuery);
+      if (!query.ok) return query.response;
+      const { operation: id } = query.value;
+      const { definition } = twin.type;
+      const { operations, sockets = [], connections = [] } = definition;
+      const isServed = [...operations, ...sockets, ...connections].some((served) => served.id === id);
+      if (id === undefined || isServed)
+        return { status: 200, body: { templates: faultTemplates(definition, id) } };
+      const problems = [{ field: "operation", rule: "there is no such operation; see /sim/operations" }];
+      return errorResponse(422, "invalid", "the query is not what this route takes", problems);
+    },
   }),
   operation<ControlTarget>({
     id: "fault.arm",

@@ -262,3 +262,55 @@ describe("arming", () => {
     expect(answer.body.error.problems).toEqual([{ field, rule }]);
   });
 });
+
+describe("templates", () => {
+  async function template(description: string, query = "") {
+    const { templates } = (await shop.control("GET", `/faults/templates${query}`)).body;
+    const found = templates.find((one: { description: string }) => one.description === description);
+    if (!found) throw new Error(`no template says: ${description}`);
+    return found.fault;
+  }
+
+  test("have a name and a sentence of their own each", async () => {
+    const { templates } = (await shop.control("GET", "/faults/templates")).body;
+    for (const member of ["name", "description"]) {
+      const said = templates.map((one: Record<string, string>) => one[member]);
+      expect(new Set(said).size).toBe(said.length);
+    }
+  });
+
+  test("do what they say: the next one alone", async () => {
+    await shop.arm(
+      await template("The next thing.list is answered with 503 Service Unavailable, with Retry-After 5."),
+    );
+    expect(await statuses(2)).toEqual([503, 200]);
+    expect(await shop.only()).toMatchObject({ state: "spent", hits: 1 });
+  });
+
+  test("do what they say: every one, late", async () => {
+    await shop.arm(await template("Each thing.get is 800 ms late."));
+    expect(await statuses(1, "/things/lamp")).toEqual([200]);
+    const [entry] = await shop.requests();
+    expect(entry.duration_ms).toBeGreaterThanOrEqual(800);
+    expect(entry.fault).toBe("fault-1 slow");
+  });
+
+  test("of one operation are more, and of none that is not served any", async () => {
+    const fault = await template(
+      "The next echo is not answered until the fault is removed.",
+      "?operation=echo",
+    );
+    expect(fault).toEqual({ effect: "hang", operation: "echo", times: 1 });
+    const socket = (await shop.control("GET", "/faults/templates?operation=call.transport")).body.templates;
+    expect(socket.map(({ fault }: { fault: { effect: string } }) => fault.effect)).toEqual([
+      "refuse_upgrade",
+      "drop",
+      "drop",
+      "freeze",
+      "drop",
+    ]);
+    const unknown = await shop.control("GET", "/faults/templates?operation=nothing");
+    expect(unknown.status).toBe(422);
+    expect(unknown.body.error.problems).toMatchObject([{ field: "operation" }]);
+  });
+});

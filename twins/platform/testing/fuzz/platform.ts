@@ -261,6 +261,7 @@ export function controlRequests(tables: readonly ListedTable[], secret: string):
     ["GET", "/sim/clock", undefined],
     ["PUT", "/sim/clock", clock],
     ["GET", "/sim/faults", undefined],
+    ["GET", "/sim/faults/templates", undefined],
     ["POST", "/sim/faults", fault],
     ["DELETE", "/sim/faults", undefined],
     ["DELETE", "/sim/faults/:id", undefined],
