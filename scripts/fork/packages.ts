@@ -16,7 +16,7 @@ export const ALL = "twins";
 export function packagesToRemove(packages: readonly Package[], wanted: readonly string[]): Package[] {
   if (wanted.includes(ALL)) return [...packages];
   const going = new Set(wanted);
-  const removable = packages.filter(({ service }) => service !== undefined).map(({ id }) => id);
+  const removable = packages.filter(({ isRemovable }) => isRemovable).map(({ id }) => id);
   for (const id of wanted) {
     if (!removable.includes(id)) {
       throw new ForkRefusal(

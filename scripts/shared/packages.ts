@@ -11,6 +11,8 @@ const manifest = z.object({
     .strictObject({
       /** Name of the service in environment files. */
       service: z.string().optional(),
+      /** It can be taken away by itself, although no service is named for it. */
+      removable: z.boolean().default(false),
       /** Name of the bench in its `bench/bench.ts`. */
       bench: z.string().optional(),
       /** Code for other packages: it goes with the last of them. */
@@ -20,7 +22,7 @@ const manifest = z.object({
       /** Files of the package that the agent's tests keep when all packages go: they move to `test/support`. */
       leaves: z.array(z.string()).default([]),
     })
-    .default({ library: false, takes: [], leaves: [] }),
+    .default({ removable: false, library: false, takes: [], leaves: [] }),
 });
 
 export interface Package {
@@ -33,6 +35,8 @@ export interface Package {
   /** From subpath (`.`, `./pcm`) to file, relative to the project. */
   exports: ReadonlyMap<string, string>;
   service: string | undefined;
+  /** Whether a fork can be without it, whatever else stays. */
+  isRemovable: boolean;
   bench: string | undefined;
   isLibrary: boolean;
   takes: readonly string[];
@@ -60,6 +64,7 @@ export function readPackages(root: string): Package[] {
       Object.entries(exports).map(([subpath, file]) => [subpath, path.posix.join("twins", id, file)]),
     ),
     service: offhook.service,
+    isRemovable: offhook.removable || offhook.service !== undefined,
     bench: offhook.bench,
     isLibrary: offhook.library,
     takes: offhook.takes,
