@@ -34,7 +34,9 @@ export function createOpenAiRecognition(endpoint: Endpoint, model: string, log: 
         const response = await post(endpoint, "/audio/transcriptions", { form }, watchdog);
         const answer = await readBytes(response, MAX_ANSWER_BYTES, watchdog);
         const { text } = answerSchema.parse(JSON.parse(answer.toString("utf8")));
-        return text.trim() === "" ? NOTHING : { text: text.trim() };
+        // whisper.cpp begins a line with each of its segments.
+        const line = text.trim().replace(/\s+/g, " ");
+        return line === "" ? NOTHING : { text: line };
       } catch (error) {
         if (!signal.aborted)
           log.error({ reason: providerReason(error, watchdog) }, "the turn was not transcribed");

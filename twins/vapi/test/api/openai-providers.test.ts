@@ -259,6 +259,15 @@ describe("recognition", () => {
     expect(wav.getSamples(false, Int16Array)).toEqual(speech);
   });
 
+  test("a text of several lines, as whisper.cpp answers a longer turn, is one utterance", async () => {
+    server.answer = (response) =>
+      void response.end('{"text":" What is the status of incident\\n one thousand and forty one?\\n"}');
+    const recognition = createOpenAiRecognition(server.endpoint, "whisper-1", logs.log);
+    expect(await recognition.transcribe(speech, "en-US", signal)).toEqual({
+      text: "What is the status of incident one thousand and forty one?",
+    });
+  });
+
   test.each([
     ['{"text":"  "}', 200],
     ["not json", 200],
