@@ -53,11 +53,8 @@ let addresses: TwinsDescription | undefined;
 /** Their state when they started to serve. */
 let twinsAtStart: Promise<TwinsState | undefined> | undefined;
 let agentUrl: string | undefined;
-/** Signs a browser in to the console once; each start of the twins has its own. */
-let consoleLink: string | undefined;
-/** The addresses printed last; a restart that changes none prints nothing. */
+/** The addresses printed last; a restart that changes none prints nothing. Each start of the twins has its own console link. */
 let printedAddresses = "";
-let printedLink: string | undefined;
 let everServed = false;
 let stopping = false;
 let state: DevState = { state: "starting", reason: "the twins and the agent start" };
@@ -129,15 +126,13 @@ function startTwins(): void {
 
 /** The twins serve: starts the agent with their addresses. */
 function onTwinsReady(ready: TwinsDescription): void {
-  const { console_url, ...lasting } = ready;
-  addresses = lasting;
-  consoleLink = console_url;
+  addresses = ready;
   everServed = true;
   markServing(twins);
   twinsAtStart = readTwinsState(ready);
   enqueue(async () => {
     await stopPart(agent);
-    if (addresses === lasting) agent.part.start(agentEnvironment(ready));
+    if (addresses === ready) agent.part.start(agentEnvironment(ready));
   });
 }
 
@@ -286,16 +281,9 @@ function publishState(now: DevState): void {
 
 function printAddresses(): void {
   const current = JSON.stringify([addresses, agentUrl]);
-  if (addresses === undefined || agentUrl === undefined) return;
-  const { bold, dim, line, wrap } = terminal;
-  if (current === printedAddresses) {
-    // Restarted twins do not know the last link any more.
-    if (consoleLink !== undefined && consoleLink !== printedLink) line(`${bold("console")} ${consoleLink}`);
-    printedLink = consoleLink;
-    return;
-  }
+  if (addresses === undefined || agentUrl === undefined || current === printedAddresses) return;
   printedAddresses = current;
-  printedLink = consoleLink;
+  const { bold, dim, line, wrap } = terminal;
   const voice = `${agentUrl.replace(/^http/, "ws")}/voice`;
   const shown = addresses.sandboxes.flatMap((sandbox) => sandbox.twins);
   const columns = Math.max(...["runtime", ...shown.map(({ name }) => name)].map(({ length }) => length)) + 1;
@@ -305,7 +293,8 @@ function printAddresses(): void {
   row("agent", `${agentUrl} callers: ${voice}`);
   row("twins", `${addresses.base_url} control key: ${addresses.api_key}`);
   // On one line, so that terminals make a link of it.
-  if (consoleLink !== undefined) line(`${bold("console".padEnd(columns))}${consoleLink}`);
+  const { console_url: link } = addresses;
+  if (link !== undefined) line(`${bold("console".padEnd(columns))}${link}`);
   for (const { name, url, control_url } of shown) row(name, `${url} control: ${control_url}`);
   if (ownRuntime) {
     row("runtime", `${process.env.VOICE_API_URL || REAL_RUNTIME}, with your VAPI_API_KEY: calls cost money`);
