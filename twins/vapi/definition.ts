@@ -10,6 +10,7 @@ import {
 import { createCall, deleteCall, getCall, listCalls, updateCall } from "./api/calls.ts";
 import { controlCall } from "./api/control.ts";
 import { FAULT_STATUSES, vendorRefusal } from "./api/errors.ts";
+import { downloadRecording, redirectsToRecordings } from "./api/recordings.ts";
 import { listenSocket, transportSocket } from "./api/transport.ts";
 import { voiceRuntimeConfig } from "./config.ts";
 import { readCall, readCalls } from "./control/calls.ts";
@@ -37,15 +38,23 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       updateAssistant,
       deleteAssistant,
       controlCall,
+      ...redirectsToRecordings,
+      downloadRecording,
     ],
     sockets: [transportSocket, listenSocket],
     controlOperations: [readCalls, readCall, ...recordingOperations],
-    secretHeaders: ["authorization", "x-vapi-secret"],
-    secretPathParams: ["/:callId/transport", "/:callId/control", "/:callId/listen"],
+    secretHeaders: ["authorization", "x-vapi-secret", "location"],
+    secretPathParams: ["/:callId/transport", "/:callId/control", "/:callId/listen", "/recordings/:file"],
     secretMembers: [
       "websocketCallUrl",
       "listenUrl",
       "controlUrl",
+      "recordingUrl",
+      "stereoRecordingUrl",
+      "stereoUrl",
+      "combinedUrl",
+      "assistantUrl",
+      "customerUrl",
       "headers",
       "secret",
       "serverUrlSecret",

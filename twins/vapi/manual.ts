@@ -42,6 +42,10 @@ export const voiceRuntimeManual: TwinManual = {
       id: "vapi.profile",
       text: "It has one profile, default: the state at its start.",
     },
+    {
+      id: "vapi.recordings",
+      text: "The recording of a call that has ended is at the addresses in its artifact, which need no key. A reset removes every recording.",
+    },
     { id: "vapi.reset-calls", text: "A reset ends the live calls." },
   ],
 };

@@ -49,7 +49,11 @@ export async function startVoiceRuntime(
   const script = config.script ? openScript(context, config.script) : undefined;
   await world.load(seed(script));
   const vault = createSecretVault();
-  const store = createCallStore({ world, clock, vault, url, log });
+  const recordings = new RecordingStore(
+    { calls: config.recordings.calls, bytes: config.recordings.megabytes * MEGABYTE },
+    log,
+  );
+  const store = createCallStore({ world, clock, vault, recordings, url, log });
   const providers = await chooseProviders({
     config,
     embedded: parts.embedded,
@@ -65,10 +69,6 @@ export async function startVoiceRuntime(
     log,
   });
   const exchanges = new WebhookExchanges(context.mask, () => clock.now());
-  const recordings = new RecordingStore(
-    { calls: config.recordings.calls, bytes: config.recordings.megabytes * MEGABYTE },
-    log,
-  );
   const calls = new CallBook({
     exchanges,
     store,

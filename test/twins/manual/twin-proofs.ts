@@ -164,6 +164,22 @@ export const vapiProofs: Proofs = {
     expect((await control("POST", "/reset", { profile: "default" })).body.counts.api_keys).toBe(1);
     expect((await control("POST", "/reset", { profile: "other" })).status).toBe(422);
   },
+  async "vapi.recordings"(twin) {
+    const { id, transport } = (await api(twin)("POST", "/call", websocketCall())).body;
+    const socket = new WebSocket(transport.websocketCallUrl);
+    await new Promise((resolve) => socket.once("open", resolve));
+    const sent = Buffer.from(Int16Array.from({ length: 12_000 }, (_, at) => at).buffer);
+    socket.send(sent);
+    socket.ping();
+    await new Promise((resolve) => socket.once("pong", resolve));
+    await api(twin)("DELETE", `/call/${id}`);
+    socket.terminate();
+    const { customerUrl } = (await api(twin)("GET", `/call/${id}`)).body.artifact.recording.mono;
+    const file = Buffer.from(await (await fetch(customerUrl)).arrayBuffer());
+    expect(file.subarray(44).equals(sent)).toBe(true);
+    await twin.control("POST", "/reset");
+    expect((await fetch(customerUrl)).status).toBe(404);
+  },
   async "vapi.reset-calls"(twin) {
     const created = (await api(twin)("POST", "/call", websocketCall())).body;
     const socket = new WebSocket(created.transport.websocketCallUrl);

@@ -1,8 +1,10 @@
 /**
- * A call as the API answers it, built from its row. The socket and control addresses are secrets: derived from the call's
- * id each time, never stored.
+ * A call as the API answers it, built from its row. Its socket, control and recording addresses are
+ * secrets: derived each time, never stored.
  * Source: Call of @vapi-ai/server-sdk; https://docs.vapi.ai/calls/websocket-transport
  */
+import { recordingMembers } from "../recordings/addresses.ts";
+import type { StoredRecording } from "../recordings/recording-store.ts";
 import type { Assistant } from "../schema/assistant.ts";
 import type { CallRow, MessageRow } from "../world.ts";
 import { artifactOf } from "./artifact.ts";
@@ -13,6 +15,8 @@ export interface CallView {
   messages: readonly Readonly<MessageRow>[];
   /** The assistant the call runs, overrides merged in. */
   assistant: Assistant;
+  /** Of the whole call; absent while it runs, and when it is not kept. */
+  recording: StoredRecording | undefined;
   /** The twin's own HTTP address. */
   url: string;
 }
@@ -64,11 +68,12 @@ export function callBody(view: CallView): Members {
   };
 }
 
-export function callArtifact({ row, messages, assistant }: CallView): Members {
+export function callArtifact({ row, messages, assistant, recording, url }: CallView): Members {
   const startedAtMs = Date.parse(row.started_at ?? row.created_at);
   return {
     ...artifactOf({ startedAtMs, prompt: callAssistant(assistant, undefined).model.messages, messages }),
     ...omitNulls({ performanceMetrics: row.performance }),
+    ...(recording ? recordingMembers(recording, url) : {}),
   };
 }
 

@@ -6,6 +6,7 @@ import type { MemoryWorld } from "@offhook/platform/world/memory-world";
 import { WorldRefusal } from "@offhook/platform/world/world";
 import type { Logger } from "pino";
 import { NO_RESULT } from "../providers/openai-message.ts";
+import type { RecordingStore, StoredRecording } from "../recordings/recording-store.ts";
 import type { Assistant } from "../schema/assistant.ts";
 import type { CallPlan, SessionRecord, TurnLatency } from "../session/contract.ts";
 import type { Envelope } from "../webhooks/tool-webhook.ts";
@@ -22,13 +23,14 @@ export interface CallStoreParts {
   world: VoiceWorld;
   clock: Clock;
   vault: SecretVault;
+  recordings: RecordingStore;
   url: string;
   log: Logger;
 }
 
 export type CallStore = ReturnType<typeof createCallStore>;
 
-export function createCallStore({ world, clock, vault, url, log }: CallStoreParts) {
+export function createCallStore({ world, clock, vault, recordings, url, log }: CallStoreParts) {
   const calls = world.table("calls");
   const messages = world.table("messages");
   const timestamp = () => new Date(clock.now()).toISOString();
@@ -52,13 +54,21 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
     return messages.find({ call_id: id }).sort((a, b) => beginMs(a) - beginMs(b) || a.position - b.position);
   }
 
+  /** The recording of a call that is over; none of a call that had no audio. */
+  function recordingOf(id: string): StoredRecording | undefined {
+    const stored = calls.get(id) === undefined ? undefined : recordings.find(id);
+    return stored && stored.recording.state !== "running" && stored.recording.bytes > 0 ? stored : undefined;
+  }
+
   /** Leaves out `unrecognised` rows, which the vendor's answers do not have. */
   function view(row: Readonly<CallRow>, assistant: Assistant): CallView {
     const said = messagesOf(row.id).filter(({ role }) => role !== "unrecognised");
-    return { row: vault.unseal(row), messages: said, assistant, url };
+    return { row: vault.unseal(row), messages: said, assistant, recording: recordingOf(row.id), url };
   }
 
   return {
+    url,
+    recordingOf,
     now: () => clock.now(),
     timestamp,
     get: (id: string) => calls.get(id),
@@ -157,6 +167,8 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
         analysis: {},
         transcript: artifact.transcript,
         messages: artifact.messages,
+        recordingUrl: artifact.recordingUrl,
+        stereoRecordingUrl: artifact.stereoRecordingUrl,
       };
     },
   };

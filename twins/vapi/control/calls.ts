@@ -35,7 +35,7 @@ export const readCalls = operation<VoiceRuntimeTwin>({
     return {
       status: 200,
       body: {
-        calls: page.map((row) => summarize(row, twin.store.messagesOf(row.id))),
+        calls: page.map((row) => summarize(row, twin.store.messagesOf(row.id), twin)),
         total: found.length,
         limit,
         offset,
@@ -60,7 +60,7 @@ export const readCall = operation<VoiceRuntimeTwin>({
     return {
       status: 200,
       body: {
-        ...summarize(row, messages),
+        ...summarize(row, messages, twin),
         assistant: describeAssistant(row, twin),
         messages: messages.map((message) => showMessage(message, twin.exchanges)),
         events: eventsOf(row, messages),
@@ -69,7 +69,11 @@ export const readCall = operation<VoiceRuntimeTwin>({
   },
 });
 
-function summarize(row: Readonly<CallRow>, messages: readonly Readonly<MessageRow>[]) {
+function summarize(
+  row: Readonly<CallRow>,
+  messages: readonly Readonly<MessageRow>[],
+  { recordings }: VoiceRuntimeTwin,
+) {
   const { id, simulation_id, name, status, ended_reason, created_at, started_at, ended_at, duration_ms } =
     row;
   const inRole = (role: MessageRow["role"]) => messages.filter((message) => message.role === role);
@@ -87,6 +91,7 @@ function summarize(row: Readonly<CallRow>, messages: readonly Readonly<MessageRo
     tool_calls: inRole("tool_call").map((call) => call.name),
     slowest_response_ms: slowestResponse(row, messages),
     unrecognised: inRole("unrecognised").length,
+    recording: recordings.find(id) !== undefined,
   };
 }
 

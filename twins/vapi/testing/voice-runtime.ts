@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { bytesToSamples } from "@offhook/audio/pcm";
 import { startTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
 import { Watched } from "@offhook/platform/testing/watched";
@@ -66,6 +67,9 @@ export function playedSessions(): PlayedSessions {
         session.connected = true;
         parts.status("in-progress");
         sessions.push(session);
+        socket.on("message", (data, isBinary) => {
+          if (isBinary && Buffer.isBuffer(data)) parts.audio?.receive(bytesToSamples(data));
+        });
         socket.on("close", () => session.finish());
         watched.changed();
       },

@@ -1,64 +1,22 @@
 /** The recording of a live call, sample by sample against what its client sent and heard. */
-import { once } from "node:events";
 import { decodeMulaw } from "@offhook/audio/mulaw";
 import { bytesToSamples } from "@offhook/audio/pcm";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { WebSocket } from "ws";
 import type { AudioFormat } from "../../schema/call.ts";
-import { createSessionWith } from "../../session/call-session.ts";
-import type { CallSession } from "../../session/contract.ts";
-import { createLevelDetector, toneRecognition, toneSynthesis } from "../../testing/tone-speech.ts";
-import { startVoiceRuntime, type VoiceRuntime, websocketCall } from "../../testing/voice-runtime.ts";
-import { LiveCall } from "../session/live-call.ts";
+import type { VoiceRuntime } from "../../testing/voice-runtime.ts";
+import { type SpokenCalls, startSpokenCalls } from "./spoken-calls.ts";
 
-const SPEED = 20;
 /** A tone that is no phrase, so that nobody answers it. */
 const NOISE_HZ = 200;
 const PCM_24K: AudioFormat = { format: "pcm_s16le", sampleRate: 24_000 };
+let calls: SpokenCalls;
 let runtime: VoiceRuntime;
-const sessions = new Map<string, CallSession>();
-const callers: LiveCall[] = [];
 
 beforeEach(async () => {
-  runtime = await start({});
+  calls = await startSpokenCalls();
+  ({ runtime } = calls);
 });
-
-function start(config: object): Promise<VoiceRuntime> {
-  return startVoiceRuntime({
-    config,
-    createSession(plan, parts) {
-      const session = createSessionWith(plan, parts, async () => createLevelDetector(100, 400));
-      sessions.set(plan.callId, session);
-      return session;
-    },
-    embedded: { recognition: async () => toneRecognition, synthesis: async () => toneSynthesis },
-  });
-}
-afterEach(async () => {
-  for (const caller of callers.splice(0)) {
-    caller.stopStreaming();
-    caller.client.terminate();
-  }
-  await runtime.stop();
-});
-
-/** Creates a call and joins it; the client does not stream yet. */
-async function dial(assistant: object, audioFormat = PCM_24K): Promise<{ id: string; caller: LiveCall }> {
-  const transport = { provider: "vapi.websocket", audioFormat: { ...audioFormat, container: "raw" } };
-  const created = await runtime.api("POST", "/call", websocketCall({ assistant, transport }));
-  expect(created.status).toBe(201);
-  const client = new WebSocket(created.body.transport.websocketCallUrl);
-  const opened = once(client, "open");
-  const session = { connect() {}, command() {}, end() {}, ended: new Promise<never>(() => undefined) };
-  const caller = new LiveCall(client, session, audioFormat, SPEED);
-  callers.push(caller);
-  await opened;
-  return { id: created.body.id, caller };
-}
-
-async function ended(id: string): Promise<void> {
-  await sessions.get(id)?.ended;
-}
+afterEach(() => calls.stop());
 
 const recordingOf = (id: string, headers: Record<string, string> = {}) =>
   fetch(`${runtime.controlUrl}/sim/recordings/${id}`, {
@@ -96,6 +54,23 @@ function expectSame(actual: Int16Array, expected: Int16Array): void {
   });
 }
 
+async function peaksOf(id: string, query = "") {
+  const { status, body } = await runtime.control("GET", `/recordings/${id}/peaks${query}`);
+  expect(status).toBe(200);
+  const decode = (text: string): number[] => [...new Int8Array(Buffer.from(text, "base64"))];
+  return { ...body, lanes: { caller: decode(body.lanes.caller), assistant: decode(body.lanes.assistant) } };
+}
+
+/** Lowest and highest of every `window` samples in 8 bits, rounded away from 0. */
+function peaksOfSamples(samples: Int16Array, window: number): number[] {
+  const peaks: number[] = [];
+  for (let at = 0; at < samples.length; at += window) {
+    const piece = [...samples.subarray(at, at + window), 0];
+    peaks.push(Math.floor(Math.min(...piece) / 256), Math.min(127, Math.ceil(Math.max(...piece) / 256)));
+  }
+  return peaks;
+}
+
 /** Where the assistant's utterances began, in media time. */
 async function assistantStarts(id: string): Promise<number[]> {
   const rows = await runtime.control("GET", `/data?entity_type=messages&call_id=${id}&role=assistant`);
@@ -109,7 +84,7 @@ describe("the recording of a call", () => {
     ["PCM of 44.1 kHz", { format: "pcm_s16le", sampleRate: 44_100 }],
     ["µ-law of 8 kHz", { format: "mulaw", sampleRate: 8_000 }],
   ])("has the samples that were sent and heard, each at its place: %s", async (_name, format) => {
-    const { id, caller } = await dial({ firstMessage: "Hello." }, format);
+    const { id, caller } = await calls.dial({ firstMessage: "Hello." }, format);
     caller.startStreaming();
     await caller.brief("transcript assistant final: Hello.");
     const greeting = caller.arrivals.filter(({ type }) => type === "audio").length;
@@ -119,7 +94,7 @@ describe("the recording of a call", () => {
     caller.stopStreaming();
     caller.command({ type: "end-call" });
     await caller.closed();
-    await ended(id);
+    await calls.ended(id);
 
     const lanes = await lanesOf(id);
     expect(lanes.sampleRate).toBe(format.sampleRate);
@@ -137,7 +112,7 @@ describe("the recording of a call", () => {
   });
 
   test("has zeros where the wall clock put silence, on both sides in step", async () => {
-    const { id, caller } = await dial({ firstMessageMode: "assistant-waits-for-user" });
+    const { id, caller } = await calls.dial({ firstMessageMode: "assistant-waits-for-user" });
     // Nothing is sent, so the clock runs by itself.
     caller.command({ type: "say", content: "One moment." });
     await caller.brief("transcript assistant final: One moment.");
@@ -147,7 +122,7 @@ describe("the recording of a call", () => {
     caller.stopStreaming();
     caller.command({ type: "end-call" });
     await caller.closed();
-    await ended(id);
+    await calls.ended(id);
 
     const lanes = await lanesOf(id);
     const sent = bytesToSamples(caller.sentBytes);
@@ -160,7 +135,7 @@ describe("the recording of a call", () => {
   });
 
   test("of an assistant cut short has what left before that, and nothing of the rest", async () => {
-    const { id, caller } = await dial({ firstMessageMode: "assistant-waits-for-user" });
+    const { id, caller } = await calls.dial({ firstMessageMode: "assistant-waits-for-user" });
     caller.startStreaming();
     caller.command({
       type: "say",
@@ -174,7 +149,7 @@ describe("the recording of a call", () => {
     caller.stopStreaming();
     caller.command({ type: "end-call" });
     await caller.closed();
-    await ended(id);
+    await calls.ended(id);
     const lanes = await lanesOf(id);
     const [startMs = 0] = await assistantStarts(id);
     const cutAt = caller.arrivals.findIndex(
@@ -190,7 +165,7 @@ describe("the recording of a call", () => {
   });
 
   test("of a running call is what there is so far, and grows", async () => {
-    const { id, caller } = await dial({ firstMessage: "Hello." });
+    const { id, caller } = await calls.dial({ firstMessage: "Hello." });
     caller.startStreaming();
     await caller.say(caller.tone(600, 300));
     await caller.brief("transcript assistant final: Hello.");
@@ -205,8 +180,38 @@ describe("the recording of a call", () => {
     expectSame(late.caller, sent.slice(0, late.caller.length));
   });
 
+  test("has peaks of every 20 ms, made while it runs, in which only digital silence is silent", async () => {
+    const { id, caller } = await calls.dial({ firstMessage: "Hello." });
+    caller.startStreaming();
+    await caller.say(caller.tone(NOISE_HZ, 777));
+    await caller.brief("transcript assistant final: Hello.");
+    const early = await peaksOf(id);
+    caller.stopStreaming();
+    caller.command({ type: "end-call" });
+    await caller.closed();
+    await calls.ended(id);
+
+    const lanes = await lanesOf(id);
+    const late = await peaksOf(id);
+    expect([early.complete, late.complete]).toEqual([false, true]);
+    expect(late.duration_ms).toBeCloseTo(lanes.caller.length / 24, 6);
+    for (const side of ["caller", "assistant"] as const) {
+      const expected = peaksOfSamples(lanes[side], 480);
+      expect(late.lanes[side]).toEqual(expected);
+      expect(early.lanes[side].length).toBeGreaterThan(0);
+      expect(early.lanes[side]).toEqual(expected.slice(0, early.lanes[side].length));
+      const coarse = await peaksOf(id, "?resolution_ms=100&from_ms=350");
+      expect([coarse.from_ms, coarse.resolution_ms]).toEqual([300, 100]);
+      expect(coarse.lanes[side]).toEqual(peaksOfSamples(lanes[side], 2_400).slice(6));
+    }
+    const nothing = await peaksOf(id, "?from_ms=900000");
+    expect(nothing).toMatchObject({ lanes: { caller: [], assistant: [] }, complete: true });
+    const refused = await runtime.control("GET", `/recordings/${id}/peaks?resolution_ms=30`);
+    expect([refused.status, refused.body.error.problems[0].field]).toEqual([422, "resolution_ms"]);
+  });
+
   test("is gone after a reset, and there is none when the assistant's plan turns it off", async () => {
-    const { id, caller } = await dial({ firstMessage: "Hello." });
+    const { id, caller } = await calls.dial({ firstMessage: "Hello." });
     caller.startStreaming();
     await caller.brief("transcript assistant final: Hello.");
     expect((await recordingOf(id)).status).toBe(200);
@@ -214,7 +219,7 @@ describe("the recording of a call", () => {
     await caller.closed();
     expect((await recordingOf(id)).status).toBe(404);
 
-    const off = await dial({ firstMessage: "Hello.", artifactPlan: { recordingEnabled: false } });
+    const off = await calls.dial({ firstMessage: "Hello.", artifactPlan: { recordingEnabled: false } });
     off.caller.startStreaming();
     await off.caller.brief("transcript assistant final: Hello.");
     const answer = await recordingOf(off.id);
@@ -225,12 +230,12 @@ describe("the recording of a call", () => {
   });
 
   test("is served in ranges, and needs the key", async () => {
-    const { id, caller } = await dial({ firstMessage: "Hello." });
+    const { id, caller } = await calls.dial({ firstMessage: "Hello." });
     caller.startStreaming();
     await caller.brief("transcript assistant final: Hello.");
     caller.command({ type: "end-call" });
     await caller.closed();
-    await ended(id);
+    await calls.ended(id);
     const whole = await recordingOf(id);
     const file = Buffer.from(await whole.arrayBuffer());
     expect(whole.headers.get("accept-ranges")).toBe("bytes");
