@@ -46,7 +46,7 @@ export function StateActions({ twin, twins }: { twin: string; twins: readonly st
           type="file"
           accept="application/json,.json"
           tabIndex={-1}
-          aria-label={`Snapshot of ${twin}`}
+          aria-label={`A file for ${twin}`}
           onChange={({ currentTarget }) => {
             const [file] = currentTarget.files ?? [];
             if (file) setQuestion({ kind: "restore", file });
