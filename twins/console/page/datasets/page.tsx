@@ -44,7 +44,7 @@ function ChosenDataset(props: { environments: readonly Environment[]; onChanged(
             environment={name}
             service={service}
             sandboxes={environment?.sandboxes ?? []}
-            isThere={Boolean(environment?.services.find((each) => each.name === service)?.dataset)}
+            createdAt={environment?.services.find((each) => each.name === service)?.dataset?.created_at}
             onChanged={props.onChanged}
           />
         </>
@@ -98,30 +98,27 @@ function Choice({ environments, services, environment, service }: ChoiceProps) {
 
 interface DatasetOfProps extends DatasetPlace {
   sandboxes: readonly string[];
-  /** Whether the environment has a dataset for the service. */
-  isThere: boolean;
+  /** Of the dataset that is there; `undefined`: there is none. */
+  createdAt: string | undefined;
   onChanged(): void;
 }
 
-function DatasetOf({ environment, service, sandboxes, isThere, onChanged }: DatasetOfProps) {
+function DatasetOf({ environment, service, sandboxes, createdAt, onChanged }: DatasetOfProps) {
   const path = datasetPath({ environment, service });
-  const dataset = useResource(isThere ? path : undefined, (signal) => read<DatasetWithSample>(path, signal));
-  const changed = () => {
-    dataset.reload();
-    onChanged();
-  };
+  const key = createdAt && `${path} ${createdAt}`;
+  const dataset = useResource(key, (signal) => read<DatasetWithSample>(path, signal));
   return (
     <>
-      <UploadForm {...{ environment, service, sandboxes }} onChanged={changed} />
+      <UploadForm {...{ environment, service, sandboxes }} onChanged={onChanged} />
       {dataset.error ? <Failure error={dataset.error} retry={dataset.reload} /> : null}
       {dataset.isLoading ? <Loading /> : null}
-      {isThere ? null : (
+      {createdAt ? null : (
         <Empty>
           {service} has no dataset in environment {environment}: upload a file.
         </Empty>
       )}
-      {isThere && dataset.data ? (
-        <Description {...{ environment, service, sandboxes }} dataset={dataset.data} onChanged={changed} />
+      {createdAt && dataset.data ? (
+        <Description {...{ environment, service, sandboxes }} dataset={dataset.data} onChanged={onChanged} />
       ) : null}
     </>
   );
