@@ -4,7 +4,7 @@ import { send } from "../api/client.ts";
 import { Confirm } from "../ui/dialog.tsx";
 import { formatBytes, formatMoment, formatValue } from "../ui/format.ts";
 import { TableFrame } from "../ui/table.tsx";
-import { type DatasetPlace, type DatasetWithSample, datasetPath } from "./types.ts";
+import { type DatasetPlace, type DatasetWithSample, datasetPath, valueAt } from "./types.ts";
 
 export interface DescriptionProps extends DatasetPlace {
   dataset: DatasetWithSample;
@@ -84,8 +84,8 @@ function Columns({ dataset: { columns, time_field } }: { dataset: DatasetWithSam
           {columns.map(({ name, type, multi, note }) => (
             <tr key={name}>
               <th scope="row">
-                <code>{name}</code>
-                {name === time_field ? <span class="tag accent"> time of the event</span> : null}
+                <code>{name}</code>{" "}
+                {name === time_field ? <span class="tag accent">time of the event</span> : null}
               </th>
               <td>
                 {type}
@@ -118,8 +118,8 @@ function FirstRows({ dataset: { columns, sample } }: { dataset: DatasetWithSampl
         {sample.map((row) => (
           <tr key={JSON.stringify(row)}>
             {columns.map(({ name }) => (
-              <td key={name} class="cut mono" title={formatValue(row[name])}>
-                {formatValue(row[name])}
+              <td key={name} class="cut mono" title={formatValue(valueAt(row, name))}>
+                {formatValue(valueAt(row, name))}
               </td>
             ))}
           </tr>

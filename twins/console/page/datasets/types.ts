@@ -58,3 +58,15 @@ export async function readEnvironments(signal?: AbortSignal): Promise<Environmen
   const answer = await read<{ environments: Environment[] }>("/environments", signal);
   return answer.environments;
 }
+
+/** The value of a column in a row: its name is a member, or a path of members (`http.request.method`). */
+export function valueAt(row: Record<string, unknown>, name: string): unknown {
+  if (Object.hasOwn(row, name)) return row[name];
+  for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+    const inner = row[name.slice(0, dot)];
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) continue;
+    const value = valueAt(Object.fromEntries(Object.entries(inner)), name.slice(dot + 1));
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}

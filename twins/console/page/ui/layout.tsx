@@ -1,6 +1,6 @@
 /** The frame around every page: which sandbox, which page, whether it is live. */
 import type { ComponentChildren } from "preact";
-import { liveState } from "../api/live.ts";
+import { liveState, useLive } from "../api/live.ts";
 import { useSandboxes } from "../api/sandboxes.ts";
 import { endSession, session } from "../api/session.ts";
 import { go, hrefOf, type PageName, place } from "../place.ts";
@@ -28,6 +28,8 @@ const entries = Object.entries(TITLES) as [PageName, string][];
 
 export function Layout({ children }: { children: ComponentChildren }) {
   const { page, sandbox } = place.value;
+  // Every page says whether it is live, and shows at once what comes while another is open.
+  useLive({});
   useKeys(
     entries.map(([name, title]) => ({ keys: PAGE_KEYS[name], what: title, run: () => go({ page: name }) })),
   );
