@@ -10,7 +10,7 @@ import pg from "pg";
 import { z } from "zod";
 import { everyStep } from "./every-step.ts";
 import { postgresManual } from "./manual.ts";
-import { rebuild } from "./rebuild.ts";
+import { readCopy, rebuild } from "./rebuild.ts";
 import { createSandboxDatabase, type SandboxDatabase } from "./sandbox-database.ts";
 import { leaseServer, type ServerLease } from "./server/server.ts";
 import type { Recipe } from "./server/templates.ts";
@@ -98,11 +98,29 @@ async function runTwin(
 ): Promise<PostgresTwin> {
   const { log } = context;
   const { server } = lease;
+  const baselineOf = (recipe: Recipe) => {
+    let reading: ReturnType<typeof readCopy> | undefined;
+    return () => {
+      reading ??= readCopy({ database, server, log }, recipe).catch((error: unknown) => {
+        reading = undefined;
+        throw error;
+      });
+      return reading;
+    };
+  };
+  let readBaseline = baselineOf(recipes.standard);
   const world: PostgresWorld = await PostgresWorld.open(
     database.adminUrl,
     server,
     {
       definitions: database.definitions,
+      readBaseline: async () => {
+        try {
+          return await readBaseline();
+        } finally {
+          void world.settled().then(() => database.tidy());
+        }
+      },
       rebuild: async (changes, tables) => {
         try {
           await world.replaceDatabase(await rebuild({ database, server, log }, changes, tables));
@@ -125,6 +143,7 @@ async function runTwin(
       try {
         const replacement = await withFileErrors(context, options, () => database.replacement(recipe));
         await world.replaceDatabase(replacement);
+        readBaseline = baselineOf(recipe);
       } catch (error) {
         throw unavailableOr(error, lease.server.outage());
       } finally {

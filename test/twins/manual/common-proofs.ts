@@ -117,6 +117,41 @@ export const commonProofs: Proofs = {
     await control("POST", "/reset", { data: first.tables });
     expect((await take()).content_hash).toBe(first.content_hash);
   },
+  async "difference.reset"({ control, sample }) {
+    const read = async () => {
+      const { status, body, text } = await control("GET", "/difference");
+      expect(status, text).toBe(200);
+      return body;
+    };
+    expect(await read()).toMatchObject({ tables: {}, rows: [], total: 0 });
+    const { table, key, rows, change } = sample;
+    await control("POST", "/data", { data: { [table]: rows } });
+    await control("PATCH", "/data", { entity_type: table, key: rows[0][key], changes: change });
+    const { tables, rows: found } = await read();
+    expect(tables[table]).toEqual({ added: 2, changed: 0, removed: 0 });
+    expect(found).toContainEqual(
+      expect.objectContaining({
+        table,
+        difference: "added",
+        key: { [key]: rows[0][key] },
+        row: expect.objectContaining(change),
+      }),
+    );
+    const snapshot = (await control("POST", "/snapshot")).body;
+    await control("POST", "/reset");
+    expect(await read()).toMatchObject({ tables: {}, total: 0 });
+    await control("POST", "/reset", snapshot);
+    const given = await control("GET", "/difference");
+    if (given.status === 422) expect(given.body.error.message).toContain("reset to given data");
+    else expect(given.body.tables).toEqual({});
+    const many = Array.from({ length: 1001 }, (_, index) => ({ ...rows[0], [key]: `many-${index}` }));
+    await control("POST", "/reset");
+    expect((await control("POST", "/data", { data: { [table]: many } })).status).toBe(201);
+    const after = await read();
+    expect(after.tables[table]).toEqual({ added: 1001, changed: 0, removed: 0 });
+    expect([[], [table]]).toContainEqual(after.uncompared);
+    expect(after.total).toBe(after.uncompared.length === 0 ? 1001 : 0);
+  },
   async "reset.one"({ control, sample }) {
     const start = (await control("POST", "/snapshot")).body.tables;
     await control("POST", "/data", { data: { [sample.table]: sample.rows } });

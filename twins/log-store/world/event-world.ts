@@ -2,10 +2,12 @@
  * The events of a log twin as a world, with the tables `events` and `fields`. It shares its store with the vendor's API.
  */
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
+import { WrittenRows } from "@offhook/platform/world/difference";
 import { sourceOf } from "@offhook/platform/world/state-source";
 import { boundWrite, EVERY_TABLE } from "@offhook/platform/world/traced-change";
 import {
   type DeferredRow,
+  type DifferenceCounts,
   missingRow,
   type Page,
   type PageRequest,
@@ -21,6 +23,7 @@ import {
   type TraceListener,
   type World,
   type WorldChange,
+  type WorldDifference,
   WorldRefusal,
 } from "@offhook/platform/world/world";
 import { raw, sql } from "../sql.ts";
@@ -52,6 +55,9 @@ import {
 const EVENTS = "events";
 const FIELDS = "fields";
 const INDICES = "indices";
+/** Written events that are compared one by one with the baseline, and the text written to them. */
+const MAX_COMPARED = 1000;
+const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
 /** Events that one change may affect. */
 const MAX_CHANGED = 100_000;
 
@@ -82,6 +88,7 @@ export class EventWorld implements World {
   readonly #options: EventWorldOptions;
   readonly #listeners = new Set<(change: WorldChange) => void>();
   readonly #tracers = new Set<TraceListener>();
+  readonly #written = new WrittenEvents();
   /** The store whose changes this world announces. */
   #watched: LogStore | undefined;
 
@@ -312,7 +319,16 @@ export class EventWorld implements World {
     store.watch((change) => this.#announce(change));
   }
 
+  setBaseline(): void {
+    this.#written.clear();
+  }
+
+  async difference(): Promise<WorldDifference> {
+    return this.#written.difference();
+  }
+
   #announce(change: StoreChange): void {
+    this.#written.note(change);
     if (this.#tracers.size > 0) {
       for (const traced of tracedChanges(change)) {
         for (const tracer of this.#tracers) tracer({ stateVersion: change.stateVersion, ...traced });
@@ -322,6 +338,57 @@ export class EventWorld implements World {
     for (const worldChange of worldChanges(change))
       for (const listener of [...this.#listeners]) listener(worldChange);
   }
+}
+
+/** The events written since the baseline: each of them, or, when they are many, how often events were written. */
+class WrittenEvents {
+  readonly #rows = new WrittenRows();
+  #counts = noWrites();
+  #bytes = 0;
+  #comparing = true;
+
+  clear(): void {
+    this.#rows.clear();
+    this.#counts = noWrites();
+    this.#bytes = 0;
+    this.#comparing = true;
+  }
+
+  note(change: StoreChange): void {
+    if (change.change === "reset") this.clear();
+    else if (change.change === "write") {
+      for (const { document, replaced } of change.documents) {
+        this.#counts[replaced ? "changed" : "added"]++;
+        this.#noteRow(document, replaced, document);
+      }
+    } else if (change.change === "remove") {
+      this.#counts.removed += change.documents.length;
+      for (const document of change.documents) this.#noteRow(document, document, undefined);
+    }
+  }
+
+  difference(): WorldDifference {
+    if (this.#comparing) return { rows: this.#rows.differences(), uncompared: {} };
+    return { rows: [], uncompared: { [EVENTS]: { ...this.#counts } } };
+  }
+
+  #noteRow(
+    { id, index, source }: StoredDocument,
+    before: StoredDocument | undefined,
+    after: StoredDocument | undefined,
+  ): void {
+    if (!this.#comparing) return;
+    this.#bytes += source.length;
+    const place = { table: EVENTS, id: JSON.stringify([index, id]), key: { _id: id } };
+    this.#rows.note(place, before && deferRow(before), after && deferRow(after));
+    if (this.#rows.size <= MAX_COMPARED && this.#bytes <= MAX_COMPARED_BYTES) return;
+    this.#comparing = false;
+    this.#rows.clear();
+  }
+}
+
+function noWrites(): DifferenceCounts {
+  return { added: 0, changed: 0, removed: 0 };
 }
 
 /** As `worldChanges`, but bounded, and with rows that are parsed only when somebody looks at them. */

@@ -15,6 +15,7 @@ import {
   unknownTable,
   type World,
   type WorldChange,
+  type WorldDifference,
   WorldRefusal,
 } from "@offhook/platform/world/world";
 import type { EventWorld } from "./event-world.ts";
@@ -121,6 +122,20 @@ export class EventsAndTables implements World {
     const unwatch = [this.#events.watch(beside(this.#tables)), this.#tables.watch(beside(this.#events))];
     return () => {
       for (const end of unwatch) end();
+    };
+  }
+
+  setBaseline(): void {
+    this.#events.setBaseline();
+    this.#tables.setBaseline?.();
+  }
+
+  async difference(): Promise<WorldDifference> {
+    const events = await this.#events.difference();
+    const tables = await this.#tables.difference?.();
+    return {
+      rows: [...events.rows, ...(tables?.rows ?? [])],
+      uncompared: { ...events.uncompared, ...tables?.uncompared },
     };
   }
 

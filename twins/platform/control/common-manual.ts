@@ -50,6 +50,10 @@ export const commonManual: readonly ManualSentence[] = [
     id: "reset.one",
     text: "A reset takes one of profile and data, a snapshot as the body itself, or nothing for the state at start; both, or any other key, is a 422 before any change.",
   },
+  {
+    id: "difference.reset",
+    text: "A difference lists the rows added, changed and removed since the start or the last reset, which may be one to given data; a twin that cannot compare says why with 422, and tables with too many written rows are named in uncompared, with how often their rows were written.",
+  },
   { id: "reset.files", text: "A reset to the start or to a profile removes the files." },
   {
     id: "reset.keeps",

@@ -11,6 +11,7 @@ import { clientOperations } from "./client.ts";
 import { clockOperations } from "./clock.ts";
 import { dataOperations } from "./data.ts";
 import { describingOperations } from "./describe.ts";
+import { differenceOperations } from "./difference.ts";
 import { faultOperations } from "./faults.ts";
 import { fileOperations } from "./files.ts";
 import { requestOperations } from "./requests.ts";
@@ -22,6 +23,7 @@ import { watchOperations } from "./watch.ts";
 export const controlOperations: readonly Operation<ControlTarget>[] = [
   ...describingOperations,
   ...dataOperations,
+  ...differenceOperations,
   ...requestOperations,
   ...stateOperations,
   ...fileOperations,

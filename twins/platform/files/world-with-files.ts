@@ -3,8 +3,10 @@
  * and reads treat both alike, so that loading a snapshot also restores the files.
  */
 import { isDeepStrictEqual } from "node:util";
+import { compareTables } from "../world/difference.ts";
 import { collectTables, dumpState, loadState, sourceOf, withoutTables } from "../world/state-source.ts";
 import {
+  DifferenceUnknown,
   type Page,
   type PageRequest,
   type Problem,
@@ -19,6 +21,7 @@ import {
   unknownTable,
   type World,
   type WorldChange,
+  type WorldDifference,
   WorldRefusal,
 } from "../world/world.ts";
 import { filesTable, listedRow, readFileRows, wholeRow } from "./file-rows.ts";
@@ -33,6 +36,8 @@ export class WorldWithFiles implements World {
   readonly #world: World;
   readonly #files: FileStore;
   readonly #listeners = new Set<(change: WorldChange) => void>();
+  /** The files at the start, or after the last reset. */
+  #baseline: readonly StoredFile[] = [];
 
   constructor(world: World, files: FileStore) {
     this.#world = world;
@@ -133,6 +138,7 @@ export class WorldWithFiles implements World {
   replaceFiles(files: readonly StoredFile[]): void {
     const { version } = this.#files;
     this.#files.replaceAll(files);
+    this.#baseline = files;
     if (this.#files.version !== version) this.#tell([{ table: USUAL_NAME, change: "reset" }]);
   }
 
@@ -163,6 +169,22 @@ export class WorldWithFiles implements World {
       end();
       this.#listeners.delete(traceFile);
     };
+  }
+
+  setBaseline(): void {
+    this.#world.setBaseline?.();
+    this.#baseline = this.#files.all();
+  }
+
+  /** @throws DifferenceUnknown */
+  async difference(): Promise<WorldDifference> {
+    if (!this.#world.difference)
+      throw new DifferenceUnknown("this twin does not keep its state of the start");
+    const { rows, uncompared } = await this.#world.difference();
+    const [now, then] = [this.#files.all(), this.#baseline].map((files) => files.map(listedRow));
+    const name = nameBeside((await this.#world.schema()).map((table) => table.name));
+    const files = compareTables([filesTable(name)], { [name]: then ?? [] }, { [name]: now ?? [] });
+    return { rows: [...rows, ...files], uncompared };
   }
 
   /** Makes a refusal of an unknown table list the files' table too, besides the twin's own. */

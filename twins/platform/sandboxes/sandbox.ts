@@ -237,6 +237,7 @@ async function startTwin(
     mask.know(type.definition.credentials?.(running.url ?? vendorUrl) ?? []);
     if (profile !== undefined) await resetOrStop(running, profile);
     const world = new WorldWithFiles(running.world, files);
+    world.setBaseline();
     const inTurn = createTurns();
     options.onTwinStarted?.(name);
     return {

@@ -6,6 +6,7 @@
 import { cloneJson } from "../base/json.ts";
 import { emptyRecord } from "../base/lookup-table.ts";
 import { readColumnText } from "./column.ts";
+import { WrittenRows } from "./difference.ts";
 import { conditionProblems, mergeRow, readChanges, unknownColumns } from "./row.ts";
 import type { CheckedReferences, PlacedRow, State } from "./state.ts";
 import {
@@ -33,6 +34,7 @@ import {
   unknownTable,
   type World,
   type WorldChange,
+  type WorldDifference,
   WorldRefusal,
 } from "./world.ts";
 import { planChanges, planInsert, planRemoval, referenceProblems } from "./write-plan.ts";
@@ -85,6 +87,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   readonly #handles = new Map<string, unknown>();
   readonly #listeners = new Set<(change: WorldChange) => void>();
   readonly #tracers = new Set<TraceListener>();
+  readonly #written = new WrittenRows();
   readonly #unannounced: WorldChange[] = [];
   #announcing = false;
   #state: State;
@@ -219,6 +222,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     const plan = planInsert(state, data, "lasting");
     for (const { table, row } of plan.additions) table.put(row);
     this.#state = state;
+    this.#written.clear();
     this.#commit(
       [...state.keys()].map((table) => ({ table, change: "reset" })),
       [{ table: EVERY_TABLE, change: "reset" }],
@@ -230,6 +234,14 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     return () => {
       this.#listeners.delete(listener);
     };
+  }
+
+  setBaseline(): void {
+    this.#written.clear();
+  }
+
+  async difference(): Promise<WorldDifference> {
+    return { rows: this.#written.differences(), uncompared: {} };
   }
 
   trace(listener: TraceListener): () => void {
@@ -301,7 +313,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
 
   /** @param traced what tracers are told of the write */
   #commit(
-    changes: WrittenRow[],
+    changes: RowWrite[],
     traced: Iterable<Omit<TracedChange, "stateVersion">> = boundWrite(
       changes,
       (change) => this.#tracedOf(change),
@@ -309,6 +321,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     ),
   ): void {
     if (changes.length === 0) return;
+    for (const change of changes) this.#note(change);
     const stateVersion = ++this.#stateVersion;
     this.#trace(stateVersion, traced);
     if (this.#listeners.size === 0) return;
@@ -325,10 +338,26 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     }
   }
 
-  #tracedOf({ table, change, row, before }: WrittenRow): Omit<TracedChange, "stateVersion"> {
+  #tracedOf({ table, change, row, before }: RowWrite): Omit<TracedChange, "stateVersion"> {
+    return { table, change, key: row && this.#keyColumns(table, row), row, before };
+  }
+
+  #note({ table, change, row, before }: RowWrite): void {
+    const type = this.#types.get(table);
+    if (type === undefined || row === undefined) return;
+    const id = keyOf({ type }, row);
+    const place = { table, id, key: this.#keyColumns(table, row) };
+    if (change === "remove") this.#written.note(place, row, undefined);
+    else {
+      // A row whose key was changed is another row: the old one is among the removals.
+      const isSame = before !== undefined && identityOf(type, before) === id;
+      this.#written.note(place, isSame ? before : undefined, row);
+    }
+  }
+
+  #keyColumns(table: string, row: Readonly<Row>): Row {
     const columns = this.#types.get(table)?.keyColumns ?? [];
-    const key = row && Object.fromEntries(columns.map((column) => [column, row[column]]));
-    return { table, change, key, row, before };
+    return Object.fromEntries(columns.map((column) => [column, row[column]]));
   }
 
   /** Announces changes in order, even when a listener writes. */
@@ -346,12 +375,12 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
 }
 
 /** A row that a write has changed, as it is now; a removed one as it was. */
-interface WrittenRow extends Pick<WorldChange, "table" | "change"> {
+interface RowWrite extends Pick<WorldChange, "table" | "change"> {
   row?: Readonly<Row>;
   before?: Readonly<Row> | undefined;
 }
 
-function kindOf({ table, change }: WrittenRow) {
+function kindOf({ table, change }: RowWrite) {
   return { table, change };
 }
 
@@ -365,11 +394,11 @@ function problemsOf(plan: () => void): Problem[] {
   }
 }
 
-function removals(rows: readonly PlacedRow[]): WrittenRow[] {
+function removals(rows: readonly PlacedRow[]): RowWrite[] {
   return rows.map(({ table, row }) => ({ table: table.type.name, change: "remove", row }));
 }
 
-function keyOf(table: TableRows, row: Readonly<Row>): Key {
+function keyOf(table: Pick<TableRows, "type">, row: Readonly<Row>): Key {
   const key = identityOf(table.type, row);
   if (key === undefined) throw new Error(`a row of ${table.type.name} has no key`);
   return key;

@@ -113,6 +113,33 @@ export interface TracedChange extends Pick<WorldChange, "table" | "change"> {
 
 export type TraceListener = (change: TracedChange) => void;
 
+/** A row that differs from the baseline: the state at the start, or after the last reset. */
+export interface RowDifference {
+  table: string;
+  difference: "added" | "changed" | "removed";
+  key: Row;
+  /** The row of the baseline; absent when it was added. */
+  before?: Readonly<Row>;
+  /** The row now; absent when it was removed. */
+  after?: Readonly<Row>;
+}
+
+export type DifferenceCounts = Record<RowDifference["difference"], number>;
+
+export interface WorldDifference {
+  rows: RowDifference[];
+  /** Tables with too many written rows to tell them one by one: how often rows were written. */
+  uncompared: Record<string, DifferenceCounts>;
+}
+
+/** Why a world cannot say how it differs. */
+export class DifferenceUnknown extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "DifferenceUnknown";
+  }
+}
+
 /** A change of one row, which a body names by its key. */
 export interface RowChange {
   table: string;
@@ -174,4 +201,8 @@ export interface World {
    * `EVERY_TABLE`, and nothing is opened or read for it. Absent: `watch` is cheap enough.
    */
   trace?(listener: TraceListener): () => void;
+  /** Makes the present state the one that `difference` compares with. A load does so itself. */
+  setBaseline?(): void;
+  /** How the state differs from the baseline; absent: the world does not know. @throws DifferenceUnknown */
+  difference?(): Promise<WorldDifference>;
 }

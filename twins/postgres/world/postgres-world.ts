@@ -1,8 +1,10 @@
 /** A world over the tables of a real Postgres database, which the code under test may create and fill, too. */
 
 import type { TwinHealth } from "@offhook/platform/twin/twin";
+import { compareTables } from "@offhook/platform/world/difference";
 import { boundWrite } from "@offhook/platform/world/traced-change";
 import {
+  DifferenceUnknown,
   missingRow,
   type Page,
   type PageRequest,
@@ -17,6 +19,7 @@ import {
   unknownTable,
   type World,
   type WorldChange,
+  type WorldDifference,
   WorldRefusal,
 } from "@offhook/platform/world/world";
 import type pg from "pg";
@@ -60,12 +63,20 @@ export interface Start {
   definitions: readonly Definition[];
   /** Replaces the database by one with these changes of definition and these tables. @throws WorldRefusal, and then nothing changes */
   rebuild(changes: readonly DefinitionChange[], tables: Tables): Promise<void>;
+  /** The state of the start, or of the profile that the last reset loaded. @throws DifferenceUnknown */
+  readBaseline?(): Promise<{ tables: Tables; schema: TableDescription[] }>;
 }
+
+/** Limits of a state that is compared with its baseline. */
+const MAX_COMPARED_ROWS = 20_000;
+const MAX_COMPARED_BYTES = 64 * 1024 * 1024;
 
 export class PostgresWorld implements World {
   #stateVersion = 1;
   readonly #listeners = new Set<(change: WorldChange) => void>();
   readonly #tracers = new Set<TraceListener>();
+  /** Whether the state was loaded from given data, which is not kept. */
+  #isGiven = false;
   readonly #database: WorldDatabase;
   readonly #start: Start;
 
@@ -237,12 +248,15 @@ export class PostgresWorld implements World {
    */
   async load(data: Tables): Promise<void> {
     const { [definitionTableName]: definitionRows, ...rest } = data;
-    if (definitionRows === undefined) return this.#load(rest);
-    const { changes, problems } = readChanges(definitionRows);
-    refuseIfAny(problems);
-    const now = await this.#database.read((client) => this.#definitionChanges(client));
-    if (areSameChanges(now, changes)) await this.#load(rest);
-    else await this.#start.rebuild(changes, rest);
+    if (definitionRows === undefined) await this.#load(rest);
+    else {
+      const { changes, problems } = readChanges(definitionRows);
+      refuseIfAny(problems);
+      const now = await this.#database.read((client) => this.#definitionChanges(client));
+      if (areSameChanges(now, changes)) await this.#load(rest);
+      else await this.#start.rebuild(changes, rest);
+    }
+    this.#isGiven = true;
   }
 
   #load(data: Tables): Promise<void> {
@@ -271,8 +285,32 @@ export class PostgresWorld implements World {
    * Disconnects while the database is replaced; requests to the world wait meanwhile.
    * @throws what `putInPlace` throws; the world continues on the present database
    */
-  replaceDatabase(successor: Successor): Promise<void> {
-    return this.#database.replaceDatabase(successor);
+  async replaceDatabase(successor: Successor): Promise<void> {
+    await this.#database.replaceDatabase(successor);
+    this.#isGiven = false;
+  }
+
+  async difference(): Promise<WorldDifference> {
+    if (this.#isGiven || !this.#start.readBaseline) {
+      const what = "the database was reset to given data";
+      throw new DifferenceUnknown(`${what}; a difference is known from the start or a profile`);
+    }
+    const after = await this.readWhole();
+    const { tables, schema } = await this.#start.readBaseline();
+    const known = [...(await this.schema()), ...schema];
+    return { rows: compareTables(known, tables, after), uncompared: {} };
+  }
+
+  /** The whole state. @throws DifferenceUnknown when it is too large to be compared */
+  async readWhole(): Promise<Tables> {
+    const rows = Object.values(await this.counts()).reduce((sum, count) => sum + count, 0);
+    const bytes = await this.#database.read(async (client) => {
+      const { rows: found } = await client.query<{ bytes: string }>(tableBytes);
+      return Number(found[0]?.bytes);
+    });
+    if (rows <= MAX_COMPARED_ROWS && bytes <= MAX_COMPARED_BYTES) return this.dump();
+    const limits = `${MAX_COMPARED_ROWS} rows and ${MAX_COMPARED_BYTES} bytes`;
+    throw new DifferenceUnknown(`a database is compared up to ${limits}; this has ${rows} and ${bytes}`);
   }
 
   /** Queries the database to find out whether it answers. */
@@ -319,6 +357,10 @@ export class PostgresWorld implements World {
     }
   }
 }
+
+const tableBytes = `SELECT coalesce(sum(pg_table_size(c.oid)), 0) AS bytes
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname NOT IN ('information_schema', 'offhook_watch')`;
 
 /** The changes of one statement as a log of changes keeps them. */
 function tracedOf(changes: readonly Change[]): Iterable<Omit<TracedChange, "stateVersion">> {

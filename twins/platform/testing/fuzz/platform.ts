@@ -262,6 +262,7 @@ export function controlRequests(tables: readonly ListedTable[], secret: string):
     ["PUT", "/sim/clock", clock],
     ["GET", "/sim/faults", undefined],
     ["GET", "/sim/faults/templates", undefined],
+    ["GET", "/sim/difference", undefined],
     ["POST", "/sim/faults", fault],
     ["DELETE", "/sim/faults", undefined],
     ["DELETE", "/sim/faults/:id", undefined],
