@@ -14,7 +14,7 @@ import { CallEnded } from "./call-ended.tsx";
 import { DialForm } from "./dial-form.tsx";
 import { Line } from "./line.tsx";
 import { PhoneCall } from "./phone-call.ts";
-import { Recogniser } from "./recogniser.tsx";
+import { knowsSamplesOnly, Recogniser } from "./recogniser.tsx";
 import { SampleList } from "./sample-list.tsx";
 import { SoundError } from "./sound.ts";
 import {
@@ -77,7 +77,9 @@ function Telephone({ agents }: { agents: readonly Agent[] }) {
     dialling.run(async () => {
       if (!agent) return;
       const simulationId = await simulationOf(sandbox);
-      setPhone(await PhoneCall.dial({ url: agent.url, simulationId, token }, microphone));
+      const listensToSamples = recognition.data !== undefined && knowsSamplesOnly(recognition.data);
+      const gain = listensToSamples ? "fixed" : "automatic";
+      setPhone(await PhoneCall.dial({ url: agent.url, simulationId, token, gain }, microphone));
     });
 
   return (

@@ -2,7 +2,7 @@
 import { FRAME_MS } from "@offhook/audio/signal";
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { SentAudio } from "./sent-audio.ts";
-import { type Frame, Sound } from "./sound.ts";
+import { type Frame, type Gain, Sound } from "./sound.ts";
 
 export type PhoneState =
   | { name: "dialling" }
@@ -35,6 +35,7 @@ export interface DialOptions {
   simulationId: string;
   /** `VOICE_TOKEN` of the agent; empty for none. */
   token: string;
+  gain: Gain;
 }
 
 const HUNG_UP = 1000;
@@ -53,7 +54,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
 
 /** What a browser tells of a refused connection is nothing at all. */
 const REFUSED =
-  "the agent let nobody in, or does not answer. Does it run? If it has a VOICE_TOKEN, give it above. It refuses more calls than MAX_CALLS, and pages of another machine unless their origin is in ALLOWED_ORIGINS; its log says which it was.";
+  "the agent let nobody in, or does not answer. Does it run (npm run dev)? If it has a VOICE_TOKEN, give it above. It refuses more calls than MAX_CALLS, and pages of another machine unless their origin is in ALLOWED_ORIGINS; its log says which it was.";
 const NEW_AGENT =
   "this agent started after the page was opened, and the page may call only those that it knew then: load the page again.";
 
@@ -68,6 +69,7 @@ export class PhoneCall {
   readonly #elapsedMs = signal(0);
   readonly #socket: WebSocket;
   readonly #sound: Sound;
+  readonly #gain: Gain;
   #half: number | undefined;
   #sentFrames = 0;
   #blockedByPolicy = false;
@@ -78,7 +80,7 @@ export class PhoneCall {
     let call: PhoneCall | undefined;
     const sound = await Sound.open((frame) => call?.takeFrame(frame));
     try {
-      if (microphone === "open") await sound.openMicrophone(() => call?.loseMicrophone());
+      if (microphone === "open") await sound.openMicrophone(options.gain, () => call?.loseMicrophone());
       call = new PhoneCall(options, sound, microphone);
       return call;
     } catch (error) {
@@ -87,8 +89,10 @@ export class PhoneCall {
     }
   }
 
-  private constructor({ url, simulationId, token }: DialOptions, sound: Sound, microphone: "open" | "none") {
+  private constructor(options: DialOptions, sound: Sound, microphone: "open" | "none") {
+    const { url, simulationId, token } = options;
     this.simulationId = simulationId;
+    this.#gain = options.gain;
     this.#sound = sound;
     this.#microphone.value = microphone;
     this.#socket = new WebSocket(voiceAddress(url, simulationId, token));
@@ -137,7 +141,7 @@ export class PhoneCall {
 
   /** @throws SoundError when the browser gives no microphone */
   async openMicrophone(): Promise<void> {
-    await this.#sound.openMicrophone(() => this.loseMicrophone());
+    await this.#sound.openMicrophone(this.#gain, () => this.loseMicrophone());
     if (this.#state.peek().name !== "ended") this.#setMicrophone("open");
   }
 
