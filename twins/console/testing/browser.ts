@@ -58,41 +58,52 @@ interface Fixtures {
 const executablePath = findChromium();
 
 /** `test` with a window on the console; skipped where there is no Chromium. */
-export const test = base
-  .extend<Fixtures & { browser: Browser }>({
-    browser: [
-      // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures that one needs from its pattern.
-      async ({}, use) => {
-        if (executablePath === undefined) throw new Error("there is no Chromium");
-        const browser = await chromium.launch({ executablePath, args: ARGUMENTS });
-        await use(browser);
-        await browser.close();
-      },
-      { scope: "worker" },
-    ],
-    visit: async ({ browser, task }, use) => {
-      const visits: Visit[] = [];
-      await use(async (twins, address, options = {}) => {
-        const context = await browser.newContext({
-          baseURL: twins.baseUrl,
-          colorScheme: options.colorScheme ?? "light",
-          viewport: options.viewport ?? { width: 1280, height: 800 },
+export const test = testInChromium();
+
+/**
+ * `test` in a Chromium that is started with further arguments, such as those of a microphone.
+ * @param furtherArguments asked when the browser starts
+ */
+export function testInChromium(furtherArguments: () => readonly string[] = () => []) {
+  return base
+    .extend<Fixtures & { browser: Browser }>({
+      browser: [
+        // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures that one needs from its pattern.
+        async ({}, use) => {
+          if (executablePath === undefined) throw new Error("there is no Chromium");
+          const browser = await chromium.launch({
+            executablePath,
+            args: [...ARGUMENTS, ...furtherArguments()],
+          });
+          await use(browser);
+          await browser.close();
+        },
+        { scope: "worker" },
+      ],
+      visit: async ({ browser, task }, use) => {
+        const visits: Visit[] = [];
+        await use(async (twins, address, options = {}) => {
+          const context = await browser.newContext({
+            baseURL: twins.baseUrl,
+            colorScheme: options.colorScheme ?? "light",
+            viewport: options.viewport ?? { width: 1280, height: 800 },
+          });
+          context.setDefaultTimeout(STEP_MS);
+          const problems = watchForProblems(context, [twins.baseUrl, ...(options.reaches ?? [])]);
+          const page = await context.newPage();
+          const open = async (to: string) => void (await page.goto(`/console${to}`));
+          const visit = { page, context, open, ...problems };
+          visits.push(visit);
+          await open(options.as === "stranger" ? address : await withCode(twins, address));
+          return visit;
         });
-        context.setDefaultTimeout(STEP_MS);
-        const problems = watchForProblems(context, [twins.baseUrl, ...(options.reaches ?? [])]);
-        const page = await context.newPage();
-        const open = async (to: string) => void (await page.goto(`/console${to}`));
-        const visit = { page, context, open, ...problems };
-        visits.push(visit);
-        await open(options.as === "stranger" ? address : await withCode(twins, address));
-        return visit;
-      });
-      if (task.result?.state === "fail") await takePictures(task.name, visits);
-      for (const { context } of visits) await context.close();
-      expect(visits.flatMap(({ problems }) => problems())).toEqual([]);
-    },
-  })
-  .skipIf(executablePath === undefined);
+        if (task.result?.state === "fail") await takePictures(task.name, visits);
+        for (const { context } of visits) await context.close();
+        expect(visits.flatMap(({ problems }) => problems())).toEqual([]);
+      },
+    })
+    .skipIf(executablePath === undefined);
+}
 
 async function takePictures(name: string, visits: readonly { page: Page }[]): Promise<void> {
   const file = name.replace(/[^a-z0-9]+/gi, "-").slice(0, 80);
