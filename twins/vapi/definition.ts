@@ -13,7 +13,9 @@ import { FAULT_STATUSES, vendorRefusal } from "./api/errors.ts";
 import { downloadRecording, redirectsToRecordings } from "./api/recordings.ts";
 import { listenSocket, transportSocket } from "./api/transport.ts";
 import { voiceRuntimeConfig } from "./config.ts";
-import { readCall, readCalls } from "./control/calls.ts";
+import { callOperations } from "./control/calls.ts";
+import { providerOperations } from "./control/providers.ts";
+import { sampleOperations } from "./control/samples.ts";
 import { voiceRuntimeManual } from "./manual.ts";
 import { recordingOperations } from "./recordings/control.ts";
 import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
@@ -42,7 +44,12 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       downloadRecording,
     ],
     sockets: [transportSocket, listenSocket],
-    controlOperations: [readCalls, readCall, ...recordingOperations],
+    controlOperations: [
+      ...callOperations,
+      ...recordingOperations,
+      ...providerOperations,
+      ...sampleOperations,
+    ],
     secretHeaders: ["authorization", "x-vapi-secret", "location"],
     secretPathParams: ["/:callId/transport", "/:callId/control", "/:callId/listen", "/recordings/:file"],
     secretMembers: [

@@ -46,6 +46,18 @@ export const voiceRuntimeManual: TwinManual = {
       id: "vapi.recordings",
       text: "The recording of a call that has ended is at the addresses in its artifact, which need no key. A reset removes every recording.",
     },
+    {
+      id: "vapi.calls",
+      text: "/sim/calls lists calls oldest first unless order=newest says otherwise; /sim/calls/{id} has what each answer waited for and whether the caller cut it short, of calls that clients made and of rows that were added alike.",
+    },
+    {
+      id: "vapi.exchanges",
+      text: "What the webhooks of tool calls were sent and answered is shown by /sim/calls/{id} and in no snapshot; a reset forgets it.",
+    },
+    {
+      id: "vapi.samples",
+      text: "POST /sim/samples?name=&text= keeps a WAV file as a sample in the service's folder, and it is recognised from the next turn on; a name that is taken is a 409, and so is a sandbox whose services came with the request.",
+    },
     { id: "vapi.reset-calls", text: "A reset ends the live calls." },
   ],
 };

@@ -12,6 +12,7 @@ import type { VoiceRuntimeConfig } from "./config.ts";
 import { chooseProviders, type EmbeddedSpeech } from "./providers/choose.ts";
 import { ScriptFile } from "./providers/script-file.ts";
 import { RecordingStore } from "./recordings/recording-store.ts";
+import { type SampleFolder, sampleFolderOf } from "./samples/sample-folder.ts";
 import type { CreateSession } from "./session/contract.ts";
 import { WebhookExchanges } from "./webhooks/exchanges.ts";
 import { keyHash, tables } from "./world.ts";
@@ -31,6 +32,8 @@ export interface VoiceRuntimeTwin extends RunningTwin {
   recordings: RecordingStore;
   assistants: AssistantStore;
   exchanges: WebhookExchanges;
+  config: VoiceRuntimeConfig;
+  samples: SampleFolder;
 }
 
 /** What a test may replace: the live call and the embedded speech. */
@@ -98,6 +101,8 @@ export async function startVoiceRuntime(
     calls,
     exchanges,
     recordings,
+    config,
+    samples: sampleFolderOf(config, context),
     assistants: createAssistantStore(world, clock, vault, config.org_id),
     spoken: (simulationId) => store.spoken(simulationId),
     async reset(profile) {

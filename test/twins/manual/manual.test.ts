@@ -12,6 +12,7 @@ import { elasticsearchProofs } from "./search-proofs.ts";
 import { splunkProofs } from "./splunk-proofs.ts";
 import { splunkSearchProofs } from "./splunk-search-proofs.ts";
 import { engineProofs, postgresProofs, vapiProofs } from "./twin-proofs.ts";
+import { vapiControlProofs } from "./vapi-control-proofs.ts";
 
 const shared: Proofs = { ...commonProofs, ...fileProofs, ...clientProofs, ...journalProofs };
 const own: Record<string, Proofs> = {
@@ -19,7 +20,7 @@ const own: Record<string, Proofs> = {
   engine: engineProofs,
   postgres: postgresProofs,
   splunk: { ...splunkProofs, ...splunkSearchProofs },
-  vapi: vapiProofs,
+  vapi: { ...vapiProofs, ...vapiControlProofs },
 };
 
 function ownSentences(name: string) {

@@ -152,7 +152,10 @@ interface SandboxService {
 }
 
 /** A sandbox's access to the machine: the files and variables its services may name, and its disk space. */
-export type Reach = Pick<TwinContext, "resolvePath" | "fileError" | "variable" | "storeLimitBytes">;
+export type Reach = Pick<
+  TwinContext,
+  "resolvePath" | "resolveWritablePath" | "fileError" | "variable" | "storeLimitBytes"
+>;
 
 export interface SandboxOptions
   extends Pick<Sandbox, "id" | "organisation" | "environment" | "layout" | "clock" | "snapshotBytes"> {

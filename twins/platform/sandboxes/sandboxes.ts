@@ -253,7 +253,9 @@ export class Sandboxes {
       config,
       ...(profile === undefined ? {} : { profile }),
     }));
-    const { layout, reach, environment, onTwinStarted, ownDatasets = new Map<string, Dataset>() } = plan;
+    const { layout, environment, onTwinStarted, ownDatasets = new Map<string, Dataset>() } = plan;
+    const { resolveWritablePath: _owned, ...readingReach } = plan.reach;
+    const reach = organisation === this.#options.owner ? plan.reach : readingReach;
     const clock = new SandboxClock();
     const dataset = (service: string) =>
       ownDatasets.get(service) ?? this.#options.environments.dataset({ organisation, environment, service });

@@ -155,6 +155,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
   const folder = path.dirname(environmentFile);
   const ownReach: Reach = {
     resolvePath: (file) => path.resolve(folder, file),
+    resolveWritablePath: (file) => path.resolve(folder, file),
     fileError: (_paths, reason) => (reason instanceof Error ? reason : new Error(String(reason))),
     variable: (name) => process.env[name],
     storeLimitBytes: options.storeLimitBytes,

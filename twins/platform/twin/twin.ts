@@ -41,6 +41,11 @@ export interface TwinContext {
    */
   resolvePath(path: string): string;
   /**
+   * Resolves a path that the `config` names, for writing. Absent: the sandbox may have no files of the machine written,
+   * since a request wrote its config, or another organisation uses it.
+   */
+  resolveWritablePath?(path: string): string;
+  /**
    * The error to throw when files named in the `config` cannot be used. If the author of the config may name only some
    * files, the reason, which may quote their content, goes to the log and not into the error.
    * @param paths as written in the config

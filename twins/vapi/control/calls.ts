@@ -2,7 +2,7 @@
 import { pageParameters } from "@offhook/platform/control/paging";
 import { showBody } from "@offhook/platform/control/requests";
 import { errorResponse, readQueryAs } from "@offhook/platform/http/errors";
-import { operation } from "@offhook/platform/http/operation";
+import { type Operation, operation } from "@offhook/platform/http/operation";
 import { z } from "zod";
 import type { VoiceRuntimeTwin } from "../twin.ts";
 import type { WebhookExchanges } from "../webhooks/exchanges.ts";
@@ -15,59 +15,61 @@ const callsQuery = z.strictObject({
   ...pageParameters,
 });
 
-export const readCalls = operation<VoiceRuntimeTwin>({
-  id: "calls.read",
-  method: "GET",
-  path: "/sim/calls",
-  surface: "rest",
-  summary:
-    "Calls in the order of their creation, oldest first unless order=newest, filtered by status and simulation_id; each with its outcome, turns, tools and slowest response.",
-  handle(request, twin) {
-    const query = readQueryAs(request, callsQuery);
-    if (!query.ok) return query.response;
-    const { status, simulation_id, order, limit, offset } = query.value;
-    twin.calls.expire();
-    const found = twin.store
-      .all()
-      .filter((row) => status === undefined || row.status === status)
-      .filter((row) => simulation_id === undefined || row.simulation_id === simulation_id);
-    const page = (order === "newest" ? found.reverse() : found).slice(offset, offset + limit);
-    return {
-      status: 200,
-      body: {
-        calls: page.map((row) => summarize(row, twin.store.messagesOf(row.id), twin)),
-        total: found.length,
-        limit,
-        offset,
-      },
-    };
-  },
-});
+export const callOperations: Operation<VoiceRuntimeTwin>[] = [
+  operation<VoiceRuntimeTwin>({
+    id: "calls.read",
+    method: "GET",
+    path: "/sim/calls",
+    surface: "rest",
+    summary:
+      "Calls in the order of their creation, oldest first unless order=newest, filtered by status and simulation_id; each with its outcome, turns, tools and slowest response.",
+    handle(request, twin) {
+      const query = readQueryAs(request, callsQuery);
+      if (!query.ok) return query.response;
+      const { status, simulation_id, order, limit, offset } = query.value;
+      twin.calls.expire();
+      const found = twin.store
+        .all()
+        .filter((row) => status === undefined || row.status === status)
+        .filter((row) => simulation_id === undefined || row.simulation_id === simulation_id);
+      const page = (order === "newest" ? found.reverse() : found).slice(offset, offset + limit);
+      return {
+        status: 200,
+        body: {
+          calls: page.map((row) => summarize(row, twin.store.messagesOf(row.id), twin)),
+          total: found.length,
+          limit,
+          offset,
+        },
+      };
+    },
+  }),
 
-export const readCall = operation<VoiceRuntimeTwin>({
-  id: "calls.get",
-  method: "GET",
-  path: "/sim/calls/:id",
-  surface: "rest",
-  summary:
-    "One call: its messages in the order in which they began, with the latency of each answer; its assistant, without secrets; and its events.",
-  handle({ params }, twin) {
-    twin.calls.expire();
-    const id = params.id ?? "";
-    const row = twin.store.get(id);
-    if (!row) return errorResponse(404, "not_found", `there is no call ${id}`);
-    const messages = twin.store.messagesOf(id);
-    return {
-      status: 200,
-      body: {
-        ...summarize(row, messages, twin),
-        assistant: describeAssistant(row, twin),
-        messages: messages.map((message) => showMessage(message, twin.exchanges)),
-        events: eventsOf(row, messages),
-      },
-    };
-  },
-});
+  operation<VoiceRuntimeTwin>({
+    id: "calls.get",
+    method: "GET",
+    path: "/sim/calls/:id",
+    surface: "rest",
+    summary:
+      "One call: its messages in the order in which they began, with the latency of each answer; its assistant, without secrets; and its events.",
+    handle({ params }, twin) {
+      twin.calls.expire();
+      const id = params.id ?? "";
+      const row = twin.store.get(id);
+      if (!row) return errorResponse(404, "not_found", `there is no call ${id}`);
+      const messages = twin.store.messagesOf(id);
+      return {
+        status: 200,
+        body: {
+          ...summarize(row, messages, twin),
+          assistant: describeAssistant(row, twin),
+          messages: messages.map((message) => showMessage(message, twin.exchanges)),
+          events: eventsOf(row, messages),
+        },
+      };
+    },
+  }),
+];
 
 function summarize(
   row: Readonly<CallRow>,

@@ -75,6 +75,7 @@ test("a call is read with its turns, tools, latencies, what was cut short, and i
     turns: 2,
     tool_calls: ["incident_status"],
     unrecognised: 0,
+    recording: true,
     assistant: {
       id: null,
       name: "hotline",
