@@ -10,8 +10,8 @@ const TITLES: Record<number, string> = {
   404: "Not Found",
   409: "Conflict",
   413: "Payload Too Large",
+  429: "Too Many Requests",
   500: "Internal Server Error",
-  501: "Not Implemented",
 };
 
 /** An error in the vendor's shape. @param message one sentence, or all the sentences of a refused body */

@@ -27,9 +27,13 @@ export function authenticatedOperation(declaration: Declaration): Declaration {
  */
 function authenticate(request: VendorRequest, world: VoiceWorld): VendorResponse | undefined {
   if (!request.headers["user-agent"]) return NO_USER_AGENT;
-  const key = bearerKey(request.headers.authorization);
-  const known = key !== undefined && world.table("api_keys").find({ key_sha256: keyHash(key) }).length > 0;
-  return known ? undefined : vendorError(401, INVALID_KEY);
+  return hasKnownKey(request, world) ? undefined : vendorError(401, INVALID_KEY);
+}
+
+/** Whether a request has a bearer key that the world lists. */
+export function hasKnownKey({ headers }: VendorRequest, world: VoiceWorld): boolean {
+  const key = bearerKey(headers.authorization);
+  return key !== undefined && world.table("api_keys").find({ key_sha256: keyHash(key) }).length > 0;
 }
 
 function bearerKey(header: string | undefined): string | undefined {

@@ -1,7 +1,11 @@
-/** The sockets of a call; the call id in their addresses is the secret. Source: https://docs.vapi.ai/calls/websocket-transport */
+/**
+ * The sockets of a call; the call id in their addresses is the secret.
+ * Source: https://docs.vapi.ai/calls/websocket-transport, https://docs.vapi.ai/calls/call-listen
+ */
 import { type SocketOperation, socketOperation } from "@offhook/platform/http/operation";
 import type { VoiceRuntimeTwin } from "../twin.ts";
-import { vendorError } from "./errors.ts";
+import { INVALID_KEY, vendorError } from "./errors.ts";
+import { hasKnownKey } from "./handle.ts";
 
 /** Ten seconds of 48 kHz PCM in one message. */
 const MAX_AUDIO_BYTES = 1024 * 1024;
@@ -24,11 +28,24 @@ export const transportSocket: SocketOperation<VoiceRuntimeTwin> = socketOperatio
   },
 });
 
-/** The twin hands out `listenUrl` as the vendor does, but does not model what it carries: the refusal says so. */
+/** Listeners have nothing to say. */
+const MAX_LISTENER_MESSAGE_BYTES = 64 * 1024;
+
 export const listenSocket: SocketOperation<VoiceRuntimeTwin> = socketOperation({
   id: "call.listen",
   path: "/:callId/listen",
   surface: "rest",
-  summary: "Refuses: listening in on a call is not modelled.",
-  upgrade: () => ({ refuse: vendorError(501, "This runtime does not let anybody listen in on a call.") }),
+  summary:
+    "Streams a live call's audio to a listener as stereo PCM of 16 kHz, and its messages as JSON text.",
+  maxPayloadBytes: MAX_LISTENER_MESSAGE_BYTES,
+  upgrade(request, twin) {
+    const call = twin.calls.find(request.params.callId ?? "");
+    if (!call) return { refuse: vendorError(404, "Call not found or not active.") };
+    const plan = call.assistant.monitorPlan;
+    if (plan?.listenEnabled === false) return { refuse: vendorError(404, "Call listening is not enabled.") };
+    if (plan?.listenAuthenticationEnabled === true && !hasKnownKey(request, twin.world))
+      return { refuse: vendorError(401, INVALID_KEY) };
+    if (!call.takesListeners) return { refuse: vendorError(429, "Too many listeners on this call.") };
+    return { accept: (socket) => call.listen(socket) };
+  },
 });

@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import type { WebSocket } from "ws";
 import type { Brain, Recognition, Synthesis } from "../providers/provider.ts";
 import { CallAudio } from "../recordings/call-audio.ts";
+import { CallListeners } from "../recordings/call-listeners.ts";
 import type { RecordingStore } from "../recordings/recording-store.ts";
 import type { Assistant } from "../schema/assistant.ts";
 import type {
@@ -57,12 +58,13 @@ export class LiveCall {
   /** Resolves once the call has ended and its rows are stored. */
   readonly closed: Promise<void>;
   #session: CallSession | undefined;
-  #audio: CallAudio | undefined;
   #claimed = false;
   #ended = false;
   #ending: NodeJS.Timeout | undefined;
   #resolveClosed: () => void = () => undefined;
   readonly #parts: LiveCallParts;
+  readonly #audio: CallAudio;
+  readonly #listeners: CallListeners;
   /** The assistant with the server that its webhooks use. */
   readonly #webhookAssistant: Assistant;
   readonly #serverMessages: ServerMessages;
@@ -72,6 +74,10 @@ export class LiveCall {
     this.id = parts.plan.callId;
     this.assistant = assistant;
     this.#parts = parts;
+    const { sampleRate } = parts.plan.audioFormat;
+    this.#audio = new CallAudio(sampleRate);
+    this.#listeners = new CallListeners(sampleRate, parts.log);
+    this.#audio.add(this.#listeners);
     this.#webhookAssistant = withOrganisationServer(assistant, parts.callbackDestination);
     this.#serverMessages = createServerMessages({
       assistant: this.#webhookAssistant,
@@ -102,6 +108,7 @@ export class LiveCall {
       return;
     }
     const { plan, createSession, log } = this.#parts;
+    this.#startRecording();
     try {
       const session = createSession(plan, this.#sessionParts());
       this.#session = session;
@@ -123,6 +130,17 @@ export class LiveCall {
     else if (command.type === "end-call" || command.type === "hangup") this.end("manually-canceled");
     else return false;
     return true;
+  }
+
+  /** Whether another listener may join; the call is live. */
+  get takesListeners(): boolean {
+    return !this.#listeners.full;
+  }
+
+  /** Sends the call's audio and messages to a listener until the call ends. */
+  listen(socket: WebSocket): void {
+    if (this.#ended) socket.close(1000, "the call is over");
+    else this.#listeners.add(socket);
   }
 
   /** Ends the call from the runtime's side. */
@@ -158,27 +176,27 @@ export class LiveCall {
     });
     return {
       ...providers,
-      audio: this.#openAudio(),
+      audio: this.#audio,
       clock: { now: store.now },
       log,
       runTools,
       record: (entry: SessionRecord, latency?: TurnLatency) => store.record(plan, entry, latency),
-      publish: (message: RuntimeMessage) => this.#serverMessages.send(message),
+      publish: (message: RuntimeMessage) => this.#publish(message),
       status: (status: "in-progress" | "ended", reason?: string) => this.#status(status, reason),
     };
   }
 
-  #openAudio(): CallAudio {
+  #startRecording(): void {
     const { plan, assistant, recordings } = this.#parts;
-    const { sampleRate } = plan.audioFormat;
-    const audio = new CallAudio(sampleRate);
-    this.#audio = audio;
-    const recording =
-      assistant.artifactPlan?.recordingEnabled === false
-        ? undefined
-        : recordings.start(plan.callId, sampleRate);
-    if (recording !== undefined) audio.add(recording);
-    return audio;
+    if (assistant.artifactPlan?.recordingEnabled === false) return;
+    const recording = recordings.start(plan.callId, plan.audioFormat.sampleRate);
+    if (recording !== undefined) this.#audio.add(recording);
+  }
+
+  /** Passes a message to the server, and to listeners what the client may get. */
+  #publish(message: RuntimeMessage): void {
+    this.#serverMessages.send(message);
+    if (this.#parts.plan.assistant.clientMessages.includes(message.type)) this.#listeners.message(message);
   }
 
   #status(status: "in-progress" | "ended", endedReason?: string): void {
@@ -202,7 +220,7 @@ export class LiveCall {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#ending);
-    this.#audio?.end();
+    this.#audio.end();
     const { store, assistant } = this.#parts;
     store.recordOutcome(this.id, ended.endedReason, ended.durationMs, performanceMetrics(ended));
     this.#serverMessages.send({ type: "end-of-call-report", ...store.report(this.id, assistant) });
