@@ -95,10 +95,20 @@ function withoutMembers(manifest: Json, plan: Plan): Json {
     Object.fromEntries(Object.entries(member ?? {}).filter(([name]) => !names.includes(name)));
   return {
     ...(plan.isAll ? without(manifest, ["workspaces"]) : manifest),
-    scripts: without(manifest.scripts, plan.scripts),
+    scripts: withoutWorkspaces(without(manifest.scripts, plan.scripts), plan),
     dependencies: without(manifest.dependencies, plan.dependencies),
     devDependencies: without(manifest.devDependencies, plan.dependencies),
   };
+}
+
+/** Scripts without the steps that npm takes in every workspace, where none stays. */
+function withoutWorkspaces(scripts: Json, { isAll }: Plan): Json {
+  const isStep = (step: string) => !step.includes(" --workspaces ");
+  const steps = Object.entries(scripts).map(([name, text]) => [
+    name,
+    String(text).split(" && ").filter(isStep).join(" && "),
+  ]);
+  return isAll ? Object.fromEntries(steps) : scripts;
 }
 
 function withoutLines(text: string, { packages }: Plan): string {
@@ -109,6 +119,7 @@ function withoutLines(text: string, { packages }: Plan): string {
 }
 
 function withoutServices(text: string, { packages, script }: Plan): string {
+  if (script === undefined && packages.every(({ service }) => service === undefined)) return text;
   const document = parseDocument(text);
   const services = document.get("services");
   if (!(services instanceof YAMLSeq)) return text;
