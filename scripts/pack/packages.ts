@@ -41,9 +41,10 @@ export function packPackages(root: string, target: string): string[] {
   try {
     const compiled = path.join(staging, "compiled");
     compile(root, compiled);
-    const folders = readPackages(root).map(({ id, folder }) => {
+    const folders = readPackages(root).map(({ id, folder, packProgram }) => {
       const stage = path.join(staging, id);
       stagePackage(root, path.join(root, folder), path.join(compiled, id), stage);
+      if (packProgram !== undefined) run(root, packProgram, path.join(stage, COMPILED));
       return stage;
     });
     mkdirSync(target, { recursive: true });
@@ -61,6 +62,11 @@ function compile(root: string, target: string): void {
   execFileSync(process.execPath, [compiler, "-p", path.join(root, "scripts/pack"), "--outDir", target], {
     stdio: "inherit",
   });
+}
+
+function run(root: string, program: string, folder: string): void {
+  const start = path.join(root, "scripts/shared/start.cjs");
+  execFileSync(process.execPath, [start, program, folder], { cwd: root, stdio: "inherit" });
 }
 
 function stagePackage(root: string, source: string, compiled: string, stage: string): void {

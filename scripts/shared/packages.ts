@@ -17,6 +17,8 @@ const manifest = z.object({
       bench: z.string().optional(),
       /** Code for other packages: it goes with the last of them. */
       library: z.boolean().default(false),
+      /** Program that adds to the packed package what is made of other sources; its argument is the folder of compiled files. */
+      pack: z.string().optional(),
       /** Files and folders of the project that are of no use without the package. */
       takes: z.array(z.string()).default([]),
       /** Files of the package that the agent's tests keep when all packages go: they move to `test/support`. */
@@ -39,6 +41,8 @@ export interface Package {
   isRemovable: boolean;
   bench: string | undefined;
   isLibrary: boolean;
+  /** Relative to the project. */
+  packProgram: string | undefined;
   takes: readonly string[];
   leaves: readonly string[];
   /** Ids of the packages that its own code imports. */
@@ -67,6 +71,7 @@ export function readPackages(root: string): Package[] {
     isRemovable: offhook.removable || offhook.service !== undefined,
     bench: offhook.bench,
     isLibrary: offhook.library,
+    packProgram: offhook.pack === undefined ? undefined : `twins/${id}/${offhook.pack}`,
     takes: offhook.takes,
     leaves: offhook.leaves,
     needs: Object.keys(dependencies).flatMap((dependency) => idOf.get(dependency) ?? []),
