@@ -2,12 +2,8 @@
  * The events of a log twin as a world, with the tables `events` and `fields`. It shares its store with the vendor's API.
  */
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
-import { WrittenRows } from "@offhook/platform/world/difference";
 import { sourceOf } from "@offhook/platform/world/state-source";
-import { boundWrite, EVERY_TABLE } from "@offhook/platform/world/traced-change";
 import {
-  type DeferredRow,
-  type DifferenceCounts,
   missingRow,
   type Page,
   type PageRequest,
@@ -19,7 +15,6 @@ import {
   type TableDescription,
   type Tables,
   type TakeRows,
-  type TracedChange,
   type TraceListener,
   type World,
   type WorldChange,
@@ -32,12 +27,12 @@ import {
   type LogReader,
   type LogStore,
   RepeatedDocuments,
-  type StoreChange,
   type StoredDocument,
   UnfitDocuments,
 } from "../store/log-store.ts";
 import { readDocuments, selectDocuments, storedDocuments } from "../store/stored-documents.ts";
 import { describeEvents, fieldsDescription, indicesDescription } from "./describe.ts";
+import { EVENTS, EventChanges, FIELDS, INDICES } from "./event-changes.ts";
 import { readFilter } from "./event-filter.ts";
 import { ownColumns, rowOf } from "./event-row.ts";
 import { fieldRows } from "./field-rows.ts";
@@ -52,12 +47,6 @@ import {
   unfitProblems,
 } from "./read-state.ts";
 
-const EVENTS = "events";
-const FIELDS = "fields";
-const INDICES = "indices";
-/** Written events that are compared one by one with the baseline, and the text written to them. */
-const MAX_COMPARED = 1000;
-const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
 /** Events that one change may affect. */
 const MAX_CHANGED = 100_000;
 
@@ -86,9 +75,7 @@ const nothing: Alongside = { problems: () => [], commit: async () => undefined }
 
 export class EventWorld implements World {
   readonly #options: EventWorldOptions;
-  readonly #listeners = new Set<(change: WorldChange) => void>();
-  readonly #tracers = new Set<TraceListener>();
-  readonly #written = new WrittenEvents();
+  readonly #changes = new EventChanges();
   /** The store whose changes this world announces. */
   #watched: LogStore | undefined;
 
@@ -291,20 +278,22 @@ export class EventWorld implements World {
   }
 
   watch(listener: (change: WorldChange) => void): () => void {
-    this.#listeners.add(listener);
     // A request to a store that cannot be opened reports the error.
     this.#store().catch(() => {});
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#changes.watch(listener);
   }
 
   trace(listener: TraceListener): () => void {
-    this.#tracers.add(listener);
     this.#options.whenOpened?.((store) => this.#follow(store));
-    return () => {
-      this.#tracers.delete(listener);
-    };
+    return this.#changes.trace(listener);
+  }
+
+  setBaseline(): void {
+    this.#changes.setBaseline();
+  }
+
+  async difference(): Promise<WorldDifference> {
+    return this.#changes.difference();
   }
 
   async #store(): Promise<LogStore> {
@@ -316,139 +305,7 @@ export class EventWorld implements World {
   #follow(store: LogStore): void {
     if (this.#watched === store) return;
     this.#watched = store;
-    store.watch((change) => this.#announce(change));
-  }
-
-  setBaseline(): void {
-    this.#written.clear();
-  }
-
-  async difference(): Promise<WorldDifference> {
-    return this.#written.difference();
-  }
-
-  #announce(change: StoreChange): void {
-    this.#written.note(change);
-    if (this.#tracers.size > 0) {
-      for (const traced of tracedChanges(change)) {
-        for (const tracer of this.#tracers) tracer({ stateVersion: change.stateVersion, ...traced });
-      }
-    }
-    if (this.#listeners.size === 0) return;
-    for (const worldChange of worldChanges(change))
-      for (const listener of [...this.#listeners]) listener(worldChange);
-  }
-}
-
-/** The events written since the baseline: each of them, or, when they are many, how often events were written. */
-class WrittenEvents {
-  readonly #rows = new WrittenRows();
-  #counts = noWrites();
-  #bytes = 0;
-  #comparing = true;
-
-  clear(): void {
-    this.#rows.clear();
-    this.#counts = noWrites();
-    this.#bytes = 0;
-    this.#comparing = true;
-  }
-
-  note(change: StoreChange): void {
-    if (change.change === "reset") this.clear();
-    else if (change.change === "write") {
-      for (const { document, replaced } of change.documents) {
-        this.#counts[replaced ? "changed" : "added"]++;
-        this.#noteRow(document, replaced, document);
-      }
-    } else if (change.change === "remove") {
-      this.#counts.removed += change.documents.length;
-      for (const document of change.documents) this.#noteRow(document, document, undefined);
-    }
-  }
-
-  difference(): WorldDifference {
-    if (this.#comparing) return { rows: this.#rows.differences(), uncompared: {} };
-    return { rows: [], uncompared: { [EVENTS]: { ...this.#counts } } };
-  }
-
-  #noteRow(
-    { id, index, source }: StoredDocument,
-    before: StoredDocument | undefined,
-    after: StoredDocument | undefined,
-  ): void {
-    if (!this.#comparing) return;
-    this.#bytes += source.length;
-    const place = { table: EVENTS, id: JSON.stringify([index, id]), key: { _id: id } };
-    this.#rows.note(place, before && deferRow(before), after && deferRow(after));
-    if (this.#rows.size <= MAX_COMPARED && this.#bytes <= MAX_COMPARED_BYTES) return;
-    this.#comparing = false;
-    this.#rows.clear();
-  }
-}
-
-function noWrites(): DifferenceCounts {
-  return { added: 0, changed: 0, removed: 0 };
-}
-
-/** As `worldChanges`, but bounded, and with rows that are parsed only when somebody looks at them. */
-function tracedChanges(change: StoreChange): Iterable<Omit<TracedChange, "stateVersion">> {
-  switch (change.change) {
-    case "write":
-      return boundWrite(
-        change.documents,
-        ({ document, replaced }) => ({
-          table: EVENTS,
-          change: replaced ? "update" : "insert",
-          key: { _id: document.id },
-          row: deferRow(document),
-          before: replaced && deferRow(replaced),
-        }),
-        ({ replaced }) => ({ table: EVENTS, change: replaced ? "update" : "insert" }),
-      );
-    case "remove":
-      return boundWrite(
-        change.documents,
-        (document) => ({
-          table: EVENTS,
-          change: "remove",
-          key: { _id: document.id },
-          row: deferRow(document),
-        }),
-        () => ({ table: EVENTS, change: "remove" }),
-      );
-    case "index":
-      return [{ table: INDICES, change: "reset" }];
-    case "reset":
-      return [{ table: EVERY_TABLE, change: "reset" }];
-  }
-}
-
-function deferRow(document: StoredDocument): DeferredRow {
-  return { bytes: document.source.length, read: () => rowOf(document) };
-}
-
-function worldChanges(change: StoreChange): WorldChange[] {
-  const { stateVersion } = change;
-  switch (change.change) {
-    case "write":
-      return change.documents.map(({ document, replaced }) => ({
-        stateVersion,
-        table: EVENTS,
-        change: replaced ? "update" : "insert",
-        row: rowOf(document),
-      }));
-    case "remove":
-      return change.documents.map((document) => ({
-        stateVersion,
-        table: EVENTS,
-        change: "remove",
-        row: rowOf(document),
-      }));
-    case "index":
-      return [{ stateVersion, table: INDICES, change: "reset" }];
-    case "reset":
-      return [EVENTS, FIELDS].map((table) => ({ stateVersion, table, change: "reset" }));
+    store.watch((change) => this.#changes.announce(change));
   }
 }
 

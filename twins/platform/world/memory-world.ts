@@ -6,21 +6,20 @@
 import { cloneJson } from "../base/json.ts";
 import { emptyRecord } from "../base/lookup-table.ts";
 import { readColumnText } from "./column.ts";
-import { WrittenRows } from "./difference.ts";
 import { conditionProblems, mergeRow, readChanges, unknownColumns } from "./row.ts";
 import type { CheckedReferences, PlacedRow, State } from "./state.ts";
 import {
   type AnyTableDeclaration,
   compileTable,
-  identityOf,
   type Key,
+  keyOf,
   type NewRowOf,
   type RowOf,
   TableRows,
   type TableType,
 } from "./table.ts";
+import { type RowWrite, TableChanges } from "./table-changes.ts";
 import { planGrowth } from "./table-limit.ts";
-import { boundWrite, EVERY_TABLE } from "./traced-change.ts";
 import {
   type Page,
   type PageRequest,
@@ -29,7 +28,6 @@ import {
   type RowChange,
   type TableDescription,
   type Tables,
-  type TracedChange,
   type TraceListener,
   unknownTable,
   type World,
@@ -85,13 +83,8 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   readonly #types = new Map<string, TableType>();
   /** Handles by table name, created on first use; they stay valid when the state is replaced. */
   readonly #handles = new Map<string, unknown>();
-  readonly #listeners = new Set<(change: WorldChange) => void>();
-  readonly #tracers = new Set<TraceListener>();
-  readonly #written = new WrittenRows();
-  readonly #unannounced: WorldChange[] = [];
-  #announcing = false;
+  readonly #changes = new TableChanges();
   #state: State;
-  #stateVersion = 0;
 
   constructor(declarations: TableDeclarations) {
     for (const [name, declaration] of Object.entries(declarations)) {
@@ -102,7 +95,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   }
 
   get stateVersion(): number {
-    return this.#stateVersion;
+    return this.#changes.stateVersion;
   }
 
   /** The typed handle of one table. */
@@ -193,14 +186,14 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   async updateEach(changes: readonly RowChange[]): Promise<void> {
     const { rows, evicted } = planChanges(this.#state, changes);
     const updates = rows.map(({ table, row }) => ({
-      table: table.type.name,
+      type: table.type,
       change: "update" as const,
       row,
-      before: table.get(keyOf(table, row)),
+      before: table.get(keyOf(table.type, row)),
     }));
     this.#delete(evicted);
     for (const { table, row } of rows) table.put(row);
-    this.#commit([...removals(evicted), ...updates]);
+    this.#changes.commit([...removals(evicted), ...updates]);
   }
 
   async remove(name: string, where: Row): Promise<number> {
@@ -222,33 +215,23 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     const plan = planInsert(state, data, "lasting");
     for (const { table, row } of plan.additions) table.put(row);
     this.#state = state;
-    this.#written.clear();
-    this.#commit(
-      [...state.keys()].map((table) => ({ table, change: "reset" })),
-      [{ table: EVERY_TABLE, change: "reset" }],
-    );
+    this.#changes.commitLoad([...state.keys()]);
   }
 
   watch(listener: (change: WorldChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#changes.watch(listener);
   }
 
   setBaseline(): void {
-    this.#written.clear();
+    this.#changes.setBaseline();
   }
 
   async difference(): Promise<WorldDifference> {
-    return { rows: this.#written.differences(), uncompared: {} };
+    return this.#changes.difference();
   }
 
   trace(listener: TraceListener): () => void {
-    this.#tracers.add(listener);
-    return () => {
-      this.#tracers.delete(listener);
-    };
+    return this.#changes.trace(listener);
   }
 
   #emptyState(): State {
@@ -265,9 +248,9 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     const plan = planInsert(this.#state, data, checked);
     this.#delete(plan.evicted);
     for (const { table, row } of plan.additions) table.put(row);
-    this.#commit([
+    this.#changes.commit([
       ...removals(plan.evicted),
-      ...plan.additions.map(({ table, row }) => ({ table: table.type.name, change: "insert" as const, row })),
+      ...plan.additions.map(({ table, row }) => ({ type: table.type, change: "insert" as const, row })),
     ]);
     return plan.additions;
   }
@@ -289,10 +272,15 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     this.#delete(evicted);
     this.#delete(moved);
     for (const row of rows) table.put(row);
-    this.#commit([
+    this.#changes.commit([
       ...removals(evicted),
       ...removals(moved),
-      ...rows.map((row, index) => ({ table: name, change: "update" as const, row, before: before[index] })),
+      ...rows.map((row, index) => ({
+        type: table.type,
+        change: "update" as const,
+        row,
+        before: before[index],
+      })),
     ]);
     return rows;
   }
@@ -302,86 +290,14 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     const problems = conditionProblems(table.type, where);
     if (problems.length > 0) throw new WorldRefusal(problems);
     const rows = planRemoval(this.#state, table, where, checked);
-    for (const row of rows) table.delete(keyOf(table, row));
-    this.#commit(rows.map((row) => ({ table: name, change: "remove", row })));
+    for (const row of rows) table.delete(keyOf(table.type, row));
+    this.#changes.commit(rows.map((row) => ({ type: table.type, change: "remove", row })));
     return rows.length;
   }
 
   #delete(rows: readonly PlacedRow[]): void {
-    for (const { table, row } of rows) table.delete(keyOf(table, row));
+    for (const { table, row } of rows) table.delete(keyOf(table.type, row));
   }
-
-  /** @param traced what tracers are told of the write */
-  #commit(
-    changes: RowWrite[],
-    traced: Iterable<Omit<TracedChange, "stateVersion">> = boundWrite(
-      changes,
-      (change) => this.#tracedOf(change),
-      kindOf,
-    ),
-  ): void {
-    if (changes.length === 0) return;
-    for (const change of changes) this.#note(change);
-    const stateVersion = ++this.#stateVersion;
-    this.#trace(stateVersion, traced);
-    if (this.#listeners.size === 0) return;
-    for (const { table, change, row } of changes) {
-      this.#unannounced.push({ stateVersion, table, change, ...(row === undefined ? {} : { row }) });
-    }
-    this.#announce();
-  }
-
-  #trace(stateVersion: number, changes: Iterable<Omit<TracedChange, "stateVersion">>): void {
-    if (this.#tracers.size === 0) return;
-    for (const change of changes) {
-      for (const tracer of this.#tracers) tracer({ stateVersion, ...change });
-    }
-  }
-
-  #tracedOf({ table, change, row, before }: RowWrite): Omit<TracedChange, "stateVersion"> {
-    return { table, change, key: row && this.#keyColumns(table, row), row, before };
-  }
-
-  #note({ table, change, row, before }: RowWrite): void {
-    const type = this.#types.get(table);
-    if (type === undefined || row === undefined) return;
-    const id = keyOf({ type }, row);
-    const place = { table, id, key: this.#keyColumns(table, row) };
-    if (change === "remove") this.#written.note(place, row, undefined);
-    else {
-      // A row whose key was changed is another row: the old one is among the removals.
-      const isSame = before !== undefined && identityOf(type, before) === id;
-      this.#written.note(place, isSame ? before : undefined, row);
-    }
-  }
-
-  #keyColumns(table: string, row: Readonly<Row>): Row {
-    const columns = this.#types.get(table)?.keyColumns ?? [];
-    return Object.fromEntries(columns.map((column) => [column, row[column]]));
-  }
-
-  /** Announces changes in order, even when a listener writes. */
-  #announce(): void {
-    if (this.#announcing) return;
-    this.#announcing = true;
-    try {
-      for (let change = this.#unannounced.shift(); change; change = this.#unannounced.shift()) {
-        for (const listener of [...this.#listeners]) listener(change);
-      }
-    } finally {
-      this.#announcing = false;
-    }
-  }
-}
-
-/** A row that a write has changed, as it is now; a removed one as it was. */
-interface RowWrite extends Pick<WorldChange, "table" | "change"> {
-  row?: Readonly<Row>;
-  before?: Readonly<Row> | undefined;
-}
-
-function kindOf({ table, change }: RowWrite) {
-  return { table, change };
 }
 
 function problemsOf(plan: () => void): Problem[] {
@@ -395,13 +311,7 @@ function problemsOf(plan: () => void): Problem[] {
 }
 
 function removals(rows: readonly PlacedRow[]): RowWrite[] {
-  return rows.map(({ table, row }) => ({ table: table.type.name, change: "remove", row }));
-}
-
-function keyOf(table: Pick<TableRows, "type">, row: Readonly<Row>): Key {
-  const key = identityOf(table.type, row);
-  if (key === undefined) throw new Error(`a row of ${table.type.name} has no key`);
-  return key;
+  return rows.map(({ table, row }) => ({ type: table.type, change: "remove", row }));
 }
 
 /** The rows whose old key is gone after a change of key columns. @throws WorldRefusal when a new key exists already */
@@ -411,10 +321,10 @@ function movedRows(
   after: readonly Readonly<Row>[],
 ): PlacedRow[] {
   if (table.type.keyColumns.length === 1) return [];
-  const keys = new Set(before.map((row) => keyOf(table, row)));
+  const keys = new Set(before.map((row) => keyOf(table.type, row)));
   const arriving = new Set<Key>();
   for (const row of after) {
-    const key = keyOf(table, row);
+    const key = keyOf(table.type, row);
     if (arriving.has(key) || (table.get(key) !== undefined && !keys.has(key))) {
       const rule = "a row with this key exists already";
       throw new WorldRefusal([
@@ -423,7 +333,7 @@ function movedRows(
     }
     arriving.add(key);
   }
-  return before.filter((row) => !arriving.has(keyOf(table, row))).map((row) => ({ table, row }));
+  return before.filter((row) => !arriving.has(keyOf(table.type, row))).map((row) => ({ table, row }));
 }
 
 function checkReferences(type: TableType, types: ReadonlyMap<string, TableType>): void {

@@ -224,6 +224,13 @@ export function identityOf({ keyColumns }: TableType, row: Readonly<Row>): Key |
   return values.length === 1 ? values[0] : identityIn(values);
 }
 
+/** A stored row's identity in its table. */
+export function keyOf(type: TableType, row: Readonly<Row>): Key {
+  const key = identityOf(type, row);
+  if (key === undefined) throw new Error(`a row of ${type.name} has no key`);
+  return key;
+}
+
 /** The identity for a composite key. @param values of the key's columns, in the order of `keyColumns` */
 export function identityIn(values: readonly Key[]): Key {
   return JSON.stringify(values);

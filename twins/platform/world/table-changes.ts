@@ -1,0 +1,112 @@
+/** What becomes of the writes of a world in memory: told row by row, traced, and compared with the baseline. */
+import { WrittenRows } from "./difference.ts";
+import { identityOf, keyOf, type TableType } from "./table.ts";
+import { boundWrite, EVERY_TABLE } from "./traced-change.ts";
+import type { Row, TracedChange, TraceListener, WorldChange, WorldDifference } from "./world.ts";
+
+/** A row that a write has changed, as it is now; a removed one as it was. */
+export interface RowWrite {
+  type: TableType;
+  change: "insert" | "update" | "remove";
+  row: Readonly<Row>;
+  before?: Readonly<Row> | undefined;
+}
+
+export class TableChanges {
+  readonly #listeners = new Set<(change: WorldChange) => void>();
+  readonly #tracers = new Set<TraceListener>();
+  readonly #written = new WrittenRows();
+  readonly #unannounced: WorldChange[] = [];
+  #announcing = false;
+  #stateVersion = 0;
+
+  get stateVersion(): number {
+    return this.#stateVersion;
+  }
+
+  watch(listener: (change: WorldChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  trace(listener: TraceListener): () => void {
+    this.#tracers.add(listener);
+    return () => {
+      this.#tracers.delete(listener);
+    };
+  }
+
+  setBaseline(): void {
+    this.#written.clear();
+  }
+
+  difference(): WorldDifference {
+    return { rows: this.#written.differences(), uncompared: {} };
+  }
+
+  /** Commits a write of rows. */
+  commit(writes: readonly RowWrite[]): void {
+    if (writes.length === 0) return;
+    for (const write of writes) this.#note(write);
+    this.#stateVersion++;
+    this.#trace(boundWrite(writes, traceWrite, kindOf));
+    this.#announce(() => writes.map(({ type, change, row }) => ({ table: type.name, change, row })));
+  }
+
+  /** Commits a load of all tables, which is the new baseline. */
+  commitLoad(tables: readonly string[]): void {
+    this.#written.clear();
+    this.#stateVersion++;
+    this.#trace([{ table: EVERY_TABLE, change: "reset" }]);
+    this.#announce(() => tables.map((table) => ({ table, change: "reset" })));
+  }
+
+  #note({ type, change, row, before }: RowWrite): void {
+    const id = keyOf(type, row);
+    const place = { table: type.name, id, key: keyColumnsOf(type, row) };
+    if (change === "remove") this.#written.note(place, row, undefined);
+    else {
+      // A row whose key was changed is another row: the old one is among the removals.
+      const isSame = before !== undefined && identityOf(type, before) === id;
+      this.#written.note(place, isSame ? before : undefined, row);
+    }
+  }
+
+  #trace(changes: Iterable<Omit<TracedChange, "stateVersion">>): void {
+    if (this.#tracers.size === 0) return;
+    for (const change of changes) {
+      for (const tracer of this.#tracers) tracer({ stateVersion: this.#stateVersion, ...change });
+    }
+  }
+
+  /** Announces changes in order, even when a listener writes. */
+  #announce(changes: () => Omit<WorldChange, "stateVersion">[]): void {
+    if (this.#listeners.size === 0) return;
+    const stateVersion = this.#stateVersion;
+    for (const change of changes()) this.#unannounced.push({ stateVersion, ...change });
+    if (this.#announcing) return;
+    this.#announcing = true;
+    try {
+      for (let change = this.#unannounced.shift(); change; change = this.#unannounced.shift()) {
+        for (const listener of [...this.#listeners]) listener(change);
+      }
+    } finally {
+      this.#announcing = false;
+    }
+  }
+}
+
+function traceWrite(write: RowWrite): Omit<TracedChange, "stateVersion"> {
+  const { type, row, before } = write;
+  return { ...kindOf(write), key: keyColumnsOf(type, row), row, before };
+}
+
+function kindOf({ type, change }: RowWrite) {
+  return { table: type.name, change };
+}
+
+function keyColumnsOf({ keyColumns }: TableType, row: Readonly<Row>): Row {
+  return Object.fromEntries(keyColumns.map((column) => [column, row[column]]));
+}
