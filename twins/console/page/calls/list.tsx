@@ -123,31 +123,22 @@ function NoCalls({ filter: { show, scenario } }: { filter: CallFilter }) {
 
 function CallTable({ rows }: { rows: readonly CallRow[] }) {
   return (
-    <TableFrame label="Calls">
-      <caption class="visually-hidden">Calls, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">When</th>
-          <th scope="col">Scenario</th>
-          <th scope="col">Outcome</th>
-          <th scope="col" class="number">
-            Duration
-          </th>
-          <th scope="col" class="number">
-            Turns
-          </th>
-          <th scope="col" class="number">
-            Slowest response
-          </th>
-          <th scope="col">Tools</th>
-          <th scope="col">Failed expectations</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <Row key={row.call?.id ?? row.simulation?.id} row={row} />
-        ))}
-      </tbody>
+    <TableFrame
+      label="Calls"
+      columns={[
+        "When",
+        "Scenario",
+        "Outcome",
+        { title: "Duration", kind: "number" },
+        { title: "Turns", kind: "number" },
+        { title: "Slowest response", kind: "number" },
+        "Tools",
+        "Failed expectations",
+      ]}
+    >
+      {rows.map((row) => (
+        <Row key={row.call?.id ?? row.simulation?.id} row={row} />
+      ))}
     </TableFrame>
   );
 }

@@ -72,29 +72,20 @@ function Columns({ dataset: { columns, time_field } }: { dataset: DatasetWithSam
   return (
     <details open={columns.length <= 30}>
       <summary>{columns.length} columns</summary>
-      <TableFrame label="Columns">
-        <thead>
-          <tr>
-            <th scope="col">Column</th>
-            <th scope="col">Type</th>
-            <th scope="col">Note</th>
+      <TableFrame label="Columns" columns={["Column", "Type", "Note"]}>
+        {columns.map(({ name, type, multi, note }) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{name}</code>{" "}
+              {name === time_field ? <span class="tag accent">time of the event</span> : null}
+            </th>
+            <td>
+              {type}
+              {multi ? ", several values" : ""}
+            </td>
+            <td class="quiet">{note}</td>
           </tr>
-        </thead>
-        <tbody>
-          {columns.map(({ name, type, multi, note }) => (
-            <tr key={name}>
-              <th scope="row">
-                <code>{name}</code>{" "}
-                {name === time_field ? <span class="tag accent">time of the event</span> : null}
-              </th>
-              <td>
-                {type}
-                {multi ? ", several values" : ""}
-              </td>
-              <td class="quiet">{note}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </TableFrame>
     </details>
   );
@@ -103,28 +94,20 @@ function Columns({ dataset: { columns, time_field } }: { dataset: DatasetWithSam
 function FirstRows({ dataset: { columns, sample } }: { dataset: DatasetWithSample }) {
   if (sample.length === 0) return null;
   return (
-    <TableFrame label="First rows">
-      <caption>The first {sample.length} rows</caption>
-      <thead>
-        <tr>
+    <TableFrame
+      label="First rows"
+      caption={`The first ${sample.length} rows`}
+      columns={columns.map(({ name }) => name)}
+    >
+      {sample.map((row) => (
+        <tr key={JSON.stringify(row)}>
           {columns.map(({ name }) => (
-            <th scope="col" key={name}>
-              {name}
-            </th>
+            <td key={name} class="cut mono" title={formatValue(valueAt(row, name))}>
+              {formatValue(valueAt(row, name))}
+            </td>
           ))}
         </tr>
-      </thead>
-      <tbody>
-        {sample.map((row) => (
-          <tr key={JSON.stringify(row)}>
-            {columns.map(({ name }) => (
-              <td key={name} class="cut mono" title={formatValue(valueAt(row, name))}>
-                {formatValue(valueAt(row, name))}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </TableFrame>
   );
 }

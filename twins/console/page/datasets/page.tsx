@@ -5,6 +5,7 @@ import { read } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { place, setQuery } from "../place.ts";
 import { Empty, Failure, Loading } from "../ui/feedback.tsx";
+import { ChoiceField, Field } from "../ui/field.tsx";
 import { Heading } from "../ui/layout.tsx";
 import { Description } from "./description.tsx";
 import {
@@ -59,39 +60,30 @@ interface ChoiceProps extends DatasetPlace {
 }
 
 function Choice({ environments, services, environment, service }: ChoiceProps) {
-  const [environmentId, serviceId, listId] = [useId(), useId(), useId()];
+  const listId = useId();
   return (
     <div class="toolbar">
-      <div class="field">
-        <label class="label" for={environmentId}>
-          Environment
-        </label>
-        <input
-          id={environmentId}
-          list={listId}
-          value={environment}
-          onChange={({ currentTarget }) => setQuery({ environment: currentTarget.value.trim() })}
-        />
-        <datalist id={listId}>
-          {environments.map(({ name }) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-      </div>
-      <div class="field">
-        <label class="label" for={serviceId}>
-          Service
-        </label>
-        <select
-          id={serviceId}
-          value={service}
-          onChange={({ currentTarget }) => setQuery({ service: currentTarget.value })}
-        >
-          {services.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </div>
+      <Field label="Environment">
+        {(control) => (
+          <input
+            {...control}
+            list={listId}
+            value={environment}
+            onChange={({ currentTarget }) => setQuery({ environment: currentTarget.value.trim() })}
+          />
+        )}
+      </Field>
+      <datalist id={listId}>
+        {environments.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <ChoiceField
+        label="Service"
+        value={service}
+        options={services}
+        onChoose={(chosen) => setQuery({ service: chosen })}
+      />
     </div>
   );
 }

@@ -1,9 +1,10 @@
 /** Arming a fault: a template of the twin's own list, changed as needed. */
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ApiError, controlPath, isApiError, read, send } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { go, place } from "../place.ts";
 import { Failure } from "../ui/feedback.tsx";
+import { ChoiceField, Field } from "../ui/field.tsx";
 import { useAction } from "../ui/hooks.ts";
 import type { FaultTemplate } from "./types.ts";
 
@@ -20,7 +21,6 @@ export function ArmForm(props: { twins: readonly string[]; twin: string; onArmed
   const [name, setName] = useState("");
   const [edited, setEdited] = useState<string>();
   const arming = useAction<ApiError>(isApiError);
-  const [twinId, templateId, bodyId] = [useId(), useId(), useId()];
   const template = templates.data?.find((each) => each.name === name) ?? templates.data?.[0];
   const body = edited ?? JSON.stringify(template?.fault ?? {}, null, 2);
 
@@ -34,57 +34,35 @@ export function ArmForm(props: { twins: readonly string[]; twin: string; onArmed
     <form class="card" onSubmit={(event) => void arm(event)}>
       <h2>Arm a fault</h2>
       <div class="toolbar">
-        <div class="field">
-          <label class="label" for={twinId}>
-            Twin
-          </label>
-          <select
-            id={twinId}
-            value={twin}
-            onChange={({ currentTarget }) => {
-              setEdited(undefined);
-              go({ rest: [currentTarget.value] }, "replace");
-            }}
-          >
-            {twins.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </div>
-        <div class="field">
-          <label class="label" for={templateId}>
-            Template
-          </label>
-          <select
-            id={templateId}
-            value={template?.name ?? ""}
-            onChange={({ currentTarget }) => {
-              setName(currentTarget.value);
-              setEdited(undefined);
-            }}
-          >
-            {(templates.data ?? []).map((each) => (
-              <option key={each.name} value={each.name}>
-                {each.description}
-              </option>
-            ))}
-          </select>
-        </div>
-      </div>
-      {templates.error ? <Failure error={templates.error} retry={templates.reload} /> : null}
-      <div class="field">
-        <label class="label" for={bodyId}>
-          The fault, as JSON
-        </label>
-        <textarea
-          id={bodyId}
-          rows={Math.min(14, body.split("\n").length + 1)}
-          spellcheck={false}
-          value={body}
-          aria-invalid={arming.failure ? "true" : undefined}
-          onInput={({ currentTarget }) => setEdited(currentTarget.value)}
+        <ChoiceField
+          label="Twin"
+          value={twin}
+          options={twins}
+          onChoose={(chosen) => go({ rest: [chosen] }, "replace")}
+        />
+        <ChoiceField
+          label="Template"
+          value={template?.name ?? ""}
+          options={(templates.data ?? []).map((each) => ({ value: each.name, text: each.description }))}
+          onChoose={(chosen) => {
+            setName(chosen);
+            setEdited(undefined);
+          }}
         />
       </div>
+      {templates.error ? <Failure error={templates.error} retry={templates.reload} /> : null}
+      <Field label="The fault, as JSON">
+        {(control) => (
+          <textarea
+            {...control}
+            aria-invalid={arming.failure ? "true" : undefined}
+            rows={Math.min(14, body.split("\n").length + 1)}
+            spellcheck={false}
+            value={body}
+            onInput={({ currentTarget }) => setEdited(currentTarget.value)}
+          />
+        )}
+      </Field>
       {arming.failure ? <Failure error={arming.failure} /> : null}
       <div class="toolbar">
         <button type="submit" class="button primary" disabled={arming.isRunning}>

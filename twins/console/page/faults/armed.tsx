@@ -71,57 +71,47 @@ function FaultTable({ faults, onChanged }: { faults: readonly TwinFault[]; onCha
   return (
     <>
       {removal.failure ? <Failure error={removal.failure} /> : null}
-      <TableFrame label="Armed faults">
-        <thead>
-          <tr>
-            <th scope="col">Twin</th>
-            <th scope="col">Effect</th>
-            <th scope="col">Operation</th>
-            <th scope="col">Details</th>
-            <th scope="col">State</th>
-            <th scope="col" class="number">
-              Seen
-            </th>
-            <th scope="col" class="number">
-              Hit
-            </th>
-            <th scope="col" class="number">
-              Left
-            </th>
-            <th scope="col">
-              <span class="visually-hidden">Remove</span>
-            </th>
+      <TableFrame
+        label="Armed faults"
+        columns={[
+          "Twin",
+          "Effect",
+          "Operation",
+          "Details",
+          "State",
+          { title: "Seen", kind: "number" },
+          { title: "Hit", kind: "number" },
+          { title: "Left", kind: "number" },
+          { title: "Remove", kind: "unseen" },
+        ]}
+      >
+        {faults.map((fault) => (
+          <tr key={`${fault.twin} ${fault.id}`}>
+            <td>{fault.twin}</td>
+            <td>{fault.effect}</td>
+            <td>{fault.operation ?? "all"}</td>
+            <td class="quiet">{describeDetails(fault)}</td>
+            <td>
+              <span class={fault.state === "armed" ? "tag warn" : "tag"}>{fault.state}</span>
+            </td>
+            <td class="number">{fault.seen}</td>
+            <td class="number">
+              {fault.hits === 0 ? (
+                0
+              ) : (
+                <a href={hrefOf({ page: "journal", query: { twin: fault.twin, fault: fault.id } })}>
+                  {fault.hits}
+                </a>
+              )}
+            </td>
+            <td class="number">{fault.remaining ?? "no end"}</td>
+            <td>
+              <button type="button" class="button small" onClick={() => void remove(fault)}>
+                Remove <span class="visually-hidden">{`${fault.id} of ${fault.twin}`}</span>
+              </button>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {faults.map((fault) => (
-            <tr key={`${fault.twin} ${fault.id}`}>
-              <td>{fault.twin}</td>
-              <td>{fault.effect}</td>
-              <td>{fault.operation ?? "all"}</td>
-              <td class="quiet">{describeDetails(fault)}</td>
-              <td>
-                <span class={fault.state === "armed" ? "tag warn" : "tag"}>{fault.state}</span>
-              </td>
-              <td class="number">{fault.seen}</td>
-              <td class="number">
-                {fault.hits === 0 ? (
-                  0
-                ) : (
-                  <a href={hrefOf({ page: "journal", query: { twin: fault.twin, fault: fault.id } })}>
-                    {fault.hits}
-                  </a>
-                )}
-              </td>
-              <td class="number">{fault.remaining ?? "no end"}</td>
-              <td>
-                <button type="button" class="button small" onClick={() => void remove(fault)}>
-                  Remove <span class="visually-hidden">{`${fault.id} of ${fault.twin}`}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </TableFrame>
     </>
   );

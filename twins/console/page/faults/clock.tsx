@@ -1,10 +1,11 @@
 /** The sandbox's clock: frozen, set to a time, sped up, or live. */
-import { useId, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { type ApiError, controlPath, isApiError, read, send } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { useResource } from "../api/resource.ts";
 import { place } from "../place.ts";
 import { Failure, Loading } from "../ui/feedback.tsx";
+import { Field } from "../ui/field.tsx";
 import { useAction, useNow } from "../ui/hooks.ts";
 import type { Clock } from "./types.ts";
 
@@ -75,7 +76,6 @@ function SetForm({ onSet }: { onSet(body: object): void }) {
   const [problem, setProblem] = useState<string>();
   const time = useRef<HTMLInputElement>(null);
   const speed = useRef<HTMLInputElement>(null);
-  const [timeId, speedId, problemId] = [useId(), useId(), useId()];
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const now = time.current?.value ?? "";
@@ -92,33 +92,17 @@ function SetForm({ onSet }: { onSet(body: object): void }) {
   };
   return (
     <form class="toolbar" onSubmit={submit}>
-      <div class="field">
-        <label class="label" for={timeId}>
-          Time (UTC)
-        </label>
-        <input
-          ref={time}
-          id={timeId}
-          type="datetime-local"
-          step={1}
-          aria-invalid={problem ? "true" : undefined}
-          aria-describedby={problem ? problemId : undefined}
-        />
-      </div>
-      <div class="field">
-        <label class="label" for={speedId}>
-          Speed, times real time
-        </label>
-        <input ref={speed} id={speedId} type="number" min={0.001} max={10_000} step="any" placeholder="1" />
-      </div>
+      <Field label="Time (UTC)" problem={problem}>
+        {(control) => <input {...control} ref={time} type="datetime-local" step={1} />}
+      </Field>
+      <Field label="Speed, times real time">
+        {(control) => (
+          <input {...control} ref={speed} type="number" min={0.001} max={10_000} step="any" placeholder="1" />
+        )}
+      </Field>
       <button type="submit" class="button">
         Set the clock
       </button>
-      {problem === undefined ? null : (
-        <span id={problemId} class="problem" role="alert">
-          {problem}
-        </span>
-      )}
     </form>
   );
 }

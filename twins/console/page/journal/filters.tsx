@@ -1,7 +1,7 @@
 /** The journal's filters. They are in the page's address, so a filtered journal can be sent on. */
-import { useId } from "preact/hooks";
 import { useSandbox } from "../api/sandboxes.ts";
 import { setQuery } from "../place.ts";
+import { ChoiceField, Field } from "../ui/field.tsx";
 
 /** Names of the filters in the address. They are the route's own. */
 export const FILTERS = [
@@ -39,7 +39,13 @@ export function FilterBar({ filters }: { filters: Filters }) {
           all="any"
           options={["2xx", "3xx", "4xx", "5xx", ...exactStatus(filters.status)]}
         />
-        <Choice name="fault" label="Faults" value={filters.fault} all="hit or not" options={["any"]} />
+        <Choice
+          name="fault"
+          label="Faults"
+          value={filters.fault}
+          all="hit or not"
+          options={[{ value: "any", text: "hit by a fault" }]}
+        />
         <Text name="text" label="Text in path or body" value={filters.text} hint="INC-1041" />
         {Object.keys(filters).length > 0 ? (
           <button
@@ -71,26 +77,13 @@ export function tierOf({ tier }: Filters): ShownTier {
 }
 
 function TierChoice({ tier }: { tier: ShownTier }) {
-  const id = useId();
   return (
-    <div class="field">
-      <label class="label" for={id}>
-        Requests of
-      </label>
-      <select
-        id={id}
-        value={tier}
-        onChange={({ currentTarget: { value } }) =>
-          setQuery({ tier: value === "vendor" ? undefined : value, offset: undefined })
-        }
-      >
-        {TIERS.map(({ value, text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
+    <ChoiceField
+      label="Requests of"
+      value={tier}
+      options={TIERS}
+      onChoose={(value) => setQuery({ tier: value === "vendor" ? undefined : value, offset: undefined })}
+    />
   );
 }
 
@@ -99,55 +92,43 @@ function exactStatus(status: string | undefined): string[] {
   return status === undefined || status.endsWith("xx") ? [] : [status];
 }
 
-interface FieldProps {
+interface FilterProps {
   name: keyof Filters;
   label: string;
   value: string | undefined;
 }
 
-function Choice({
-  name,
-  label,
-  value = "",
-  all,
-  options,
-}: FieldProps & { all: string; options: readonly string[] }) {
-  const id = useId();
+interface ChoiceProps extends FilterProps {
+  /** What is shown when nothing is chosen. */
+  all: string;
+  options: readonly (string | { value: string; text: string })[];
+}
+
+function Choice({ name, label, value = "", all, options }: ChoiceProps) {
   return (
-    <div class="field">
-      <label class="label" for={id}>
-        {label}
-      </label>
-      <select
-        id={id}
-        value={value}
-        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value, offset: undefined })}
-      >
-        <option value="">{all}</option>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {name === "fault" ? "hit by a fault" : option}
-          </option>
-        ))}
-      </select>
-    </div>
+    <ChoiceField
+      label={label}
+      value={value}
+      options={[{ value: "", text: all }, ...options]}
+      onChoose={(chosen) => setQuery({ [name]: chosen, offset: undefined })}
+    />
   );
 }
 
-function Text({ name, label, value = "", hint }: FieldProps & { hint: string }) {
-  const id = useId();
+function Text({ name, label, value = "", hint }: FilterProps & { hint: string }) {
   return (
-    <div class="field">
-      <label class="label" for={id}>
-        {label}
-      </label>
-      <input
-        id={id}
-        type="search"
-        value={value}
-        placeholder={hint}
-        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value.trim(), offset: undefined })}
-      />
-    </div>
+    <Field label={label}>
+      {(control) => (
+        <input
+          {...control}
+          type="search"
+          value={value}
+          placeholder={hint}
+          onChange={({ currentTarget }) =>
+            setQuery({ [name]: currentTarget.value.trim(), offset: undefined })
+          }
+        />
+      )}
+    </Field>
   );
 }

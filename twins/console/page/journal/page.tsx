@@ -81,24 +81,20 @@ function Dropped({ vendor, control }: RequestPage["dropped"]) {
 
 function Requests({ rows, chosen }: { rows: readonly RequestSummary[]; chosen: string | undefined }) {
   return (
-    <TableFrame label="Requests">
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Twin</th>
-          <th scope="col">Request</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="number">
-            Duration
-          </th>
-          <th scope="col">SQL, notes, faults</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <RequestRow key={entryText(row)} row={row} isChosen={entryText(row) === chosen} />
-        ))}
-      </tbody>
+    <TableFrame
+      label="Requests"
+      columns={[
+        "Time",
+        "Twin",
+        "Request",
+        "Status",
+        { title: "Duration", kind: "number" },
+        "SQL, notes, faults",
+      ]}
+    >
+      {rows.map((row) => (
+        <RequestRow key={entryText(row)} row={row} isChosen={entryText(row) === chosen} />
+      ))}
     </TableFrame>
   );
 }

@@ -1,10 +1,10 @@
 /** How to get in, for a browser without a session. */
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { signIn } from "../api/session.ts";
+import { Field } from "./field.tsx";
 
 export function SignIn() {
   const [problem, setProblem] = useState<string>();
-  const id = useId();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -19,12 +19,11 @@ export function SignIn() {
         browser in, once. Or give the key of the control plane, which they print too.
       </p>
       <form class="toolbar" onSubmit={(event) => void submit(event)}>
-        <div class="field">
-          <label class="label" for={id}>
-            API key
-          </label>
-          <input id={id} name="key" type="password" autocomplete="current-password" required />
-        </div>
+        <Field label="API key">
+          {(control) => (
+            <input {...control} name="key" type="password" autocomplete="current-password" required />
+          )}
+        </Field>
         <button type="submit" class="button primary">
           Sign in
         </button>

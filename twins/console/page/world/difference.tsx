@@ -1,10 +1,10 @@
 /** What has changed since the start, or since the last reset. */
-import { useId } from "preact/hooks";
 import { controlPath, read } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { useResource } from "../api/resource.ts";
 import { place, setQuery } from "../place.ts";
 import { Empty, Failure, Loading } from "../ui/feedback.tsx";
+import { ChoiceField } from "../ui/field.tsx";
 import { formatValue } from "../ui/format.ts";
 import { useThrottled } from "../ui/hooks.ts";
 import { Pager } from "../ui/pager.tsx";
@@ -41,26 +41,18 @@ export function DifferenceView({ twin, tables }: { twin: string; tables: readonl
     },
     gap: refresh,
   });
-  const id = useId();
   const { data } = difference;
   return (
     <>
       <div class="heading">
         <h2>Difference since the start</h2>
         <div class="end">
-          <label class="label" for={id}>
-            Table
-          </label>
-          <select
-            id={id}
+          <ChoiceField
+            label="Table"
             value={table ?? ""}
-            onChange={({ currentTarget }) => setQuery({ table: currentTarget.value, offset: undefined })}
-          >
-            <option value="">all</option>
-            {tables.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
+            options={[{ value: "", text: "all" }, ...tables.map(({ name }) => name)]}
+            onChoose={(chosen) => setQuery({ table: chosen, offset: undefined })}
+          />
         </div>
       </div>
       {difference.error ? <Failure error={difference.error} retry={difference.reload} /> : null}
@@ -98,27 +90,18 @@ function Counts({ tables }: Pick<Difference, "tables">) {
 
 function ChangedRows({ rows }: { rows: readonly ChangedRow[] }) {
   return (
-    <TableFrame label="Changed rows">
-      <thead>
-        <tr>
-          <th scope="col">Table</th>
-          <th scope="col">Change</th>
-          <th scope="col">Columns</th>
+    <TableFrame label="Changed rows" columns={["Table", "Change", "Columns"]}>
+      {rows.map((row) => (
+        <tr key={JSON.stringify(row)}>
+          <td>{row.table}</td>
+          <td>
+            <span class={TAGS[row.change]}>{row.change}</span>
+          </td>
+          <td>
+            <ChangedColumns row={row} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={JSON.stringify(row)}>
-            <td>{row.table}</td>
-            <td>
-              <span class={TAGS[row.change]}>{row.change}</span>
-            </td>
-            <td>
-              <ChangedColumns row={row} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </TableFrame>
   );
 }

@@ -1,10 +1,10 @@
 /** The rows of one table, filtered and paged. */
-import { useId } from "preact/hooks";
 import { controlPath, read } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { useResource } from "../api/resource.ts";
 import { hrefOf, place, setQuery } from "../place.ts";
 import { Empty, Failure, Loading } from "../ui/feedback.tsx";
+import { Field } from "../ui/field.tsx";
 import { formatValue } from "../ui/format.ts";
 import { useThrottled } from "../ui/hooks.ts";
 import { Pager } from "../ui/pager.tsx";
@@ -125,39 +125,27 @@ function RowTable({ table, rows }: { table: Table; rows: readonly Row[] }) {
   const names = [...keys, ...table.columns.map(({ name }) => name).filter((name) => !keys.includes(name))];
   const linked = keys[0];
   return (
-    <TableFrame label={`Rows of ${table.name}`}>
-      <thead>
-        <tr>
+    <TableFrame label={`Rows of ${table.name}`} columns={names}>
+      {rows.map((row, index) => (
+        <tr key={linked === undefined ? index : keyText(table, row)}>
           {names.map((name) => (
-            <th scope="col" key={name}>
-              {name}
-            </th>
+            <td key={name} class="cut" title={formatValue(row[name])}>
+              {name === linked ? (
+                <a href={hrefOf({ query: { ...Object.fromEntries(query), row: keyText(table, row) } })}>
+                  {formatValue(row[name])}
+                </a>
+              ) : (
+                formatValue(row[name])
+              )}
+            </td>
           ))}
         </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, index) => (
-          <tr key={linked === undefined ? index : keyText(table, row)}>
-            {names.map((name) => (
-              <td key={name} class="cut" title={formatValue(row[name])}>
-                {name === linked ? (
-                  <a href={hrefOf({ query: { ...Object.fromEntries(query), row: keyText(table, row) } })}>
-                    {formatValue(row[name])}
-                  </a>
-                ) : (
-                  formatValue(row[name])
-                )}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </TableFrame>
   );
 }
 
 function Filters({ table, where }: { table: Table; where: Record<string, string> }) {
-  const [columnId, valueId] = [useId(), useId()];
   const add = (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -169,22 +157,18 @@ function Filters({ table, where }: { table: Table; where: Record<string, string>
   return (
     <search>
       <form class="toolbar" onSubmit={add}>
-        <div class="field">
-          <label class="label" for={columnId}>
-            Rows whose
-          </label>
-          <select id={columnId} name="column">
-            {table.columns.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </div>
-        <div class="field">
-          <label class="label" for={valueId}>
-            is
-          </label>
-          <input id={valueId} name="value" required placeholder="a value, or null" />
-        </div>
+        <Field label="Rows whose">
+          {(control) => (
+            <select {...control} name="column">
+              {table.columns.map(({ name }) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label="is">
+          {(control) => <input {...control} name="value" required placeholder="a value, or null" />}
+        </Field>
         <button type="submit" class="button">
           Filter
         </button>
