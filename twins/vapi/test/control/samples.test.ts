@@ -108,6 +108,12 @@ test("a recording is kept with its text, and recognised from the next turn of a 
   caller.command({ type: "end-call" });
   await caller.closed();
   expect(readManifest(folder).samples.map(({ name }) => name)).toEqual(["thanks-goodbye", "agreed", "noise"]);
+  expect(readdirSync(folder).toSorted()).toEqual([
+    "agreed.pcm",
+    "manifest.json",
+    "noise.pcm",
+    "thanks-goodbye.pcm",
+  ]);
   expect(readSampleLibrary(folder).get("agreed").pcm.length).toBeGreaterThan(CALLER_RATE);
 });
 

@@ -1,4 +1,4 @@
-/** The bounds of the recordings, and what is left of them. */
+/** The bounds of the recordings, and what is left of them. Proves a part of twins/SECURITY.md. */
 import { randomUUID } from "node:crypto";
 import { access, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";

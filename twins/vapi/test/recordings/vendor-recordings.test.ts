@@ -1,4 +1,4 @@
-/** Recordings where the vendor has them: in call objects and reports, at their addresses, behind redirects. */
+/** Recordings where the vendor has them: in call objects and reports, at their addresses, behind redirects. Proves a part of twins/SECURITY.md. */
 
 import { readWav } from "@offhook/audio/wav";
 import { request } from "@offhook/platform/testing/http";
