@@ -26,8 +26,8 @@ const PROGRAM_LIMIT_MS = 300_000;
 
 /** What runs once before a package's tests. */
 function setupOf(name: string): string[] {
-  const file = `twins/${name}/testing/setup.ts`;
-  return existsSync(`${root}/${file}`) ? [file] : [];
+  const file = `${root}twins/${name}/testing/setup.ts`;
+  return existsSync(file) ? [file] : [];
 }
 
 const limits = (ms: number) => ({ testTimeout: ms, hookTimeout: ms });

@@ -15,7 +15,7 @@ export interface Asset {
 }
 
 /** Where `npm run pack` puts the files. */
-export const PACKED = path.join(import.meta.dirname, "packed");
+const PACKED = path.join(import.meta.dirname, "packed");
 
 /** The page's files by name, and those that the document names. */
 export interface Assets {

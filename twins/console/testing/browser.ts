@@ -13,7 +13,7 @@ import { findChromium } from "./chromium.ts";
 import { takePicture } from "./page-checks.ts";
 import { type Problems, watchForProblems } from "./problems.ts";
 
-export type { Locator, Page } from "playwright-core";
+export type { Page } from "playwright-core";
 
 /** Nothing that asks the network for anything but what the page asks. */
 const ARGUMENTS = [
@@ -28,7 +28,7 @@ const ARGUMENTS = [
 /** A click or an assertion that takes longer has failed. */
 const STEP_MS = 15_000;
 
-export interface VisitOptions {
+interface VisitOptions {
   /** Size of the window in CSS pixels; default 1280 × 800. */
   viewport?: { width: number; height: number };
   /** What the system prefers; default light. */
@@ -40,10 +40,10 @@ export interface VisitOptions {
 }
 
 /** Twins with a console, of this process or another. */
-export type ConsoleAddress = Pick<RunningTwins, "baseUrl" | "apiKey">;
+type ConsoleAddress = Pick<RunningTwins, "baseUrl" | "apiKey">;
 
 /** A window of the console. */
-export interface Visit extends Problems {
+interface Visit extends Problems {
   page: Page;
   context: BrowserContext;
   /** Goes to an address below `/console`, as somebody who follows a link: `/dev/calls`. */

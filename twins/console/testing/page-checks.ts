@@ -1,7 +1,6 @@
 /** What holds for every page, and pictures of it for people. */
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import path from "node:path";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 
 /** Pictures for people: of pages, and of tests that failed. Git ignores the folder. */
@@ -24,8 +23,7 @@ interface Finding {
  * The rules are put into the page as by its developer tools, past its content security policy.
  */
 export async function findBarriers(page: Page): Promise<string[]> {
-  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const findings = await page.evaluate<Finding[]>("axe.run().then(({ violations }) => violations)");
   return findings.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary = "" }) => `${id}: ${help}: ${html}\n${failureSummary}`),
