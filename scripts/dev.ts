@@ -308,7 +308,7 @@ function printAddresses(): void {
     ),
   );
   wrap(
-    "a change in agent/ or tools/ restarts the agent, one in twins/ the twins; scenarios need no restart",
+    "a change in agent/ or tools/ restarts the agent, one in twins/ the twins; scenarios and web pages need no restart",
     {
       style: dim,
     },
@@ -329,9 +329,9 @@ function isAgentFile(file: string): boolean {
   return /^(agent|tools)\/.*\.ts$/.test(file);
 }
 
-/** Excludes the caller, which the running twins do not load. */
+/** Excludes the caller, which the running twins do not load, and what runs in browsers, which they bundle when it is asked for. */
 function isTwinsFile(file: string): boolean {
-  return /^twins\/.*\.(ts|mjs|cjs|sql|yaml)$/.test(file) && !/^twins\/caller\//.test(file);
+  return /^twins\/.*\.(ts|mjs|cjs|sql|yaml)$/.test(file) && !/^twins\/(caller|[^/]+\/page)\//.test(file);
 }
 
 function isScenario(file: string): boolean {

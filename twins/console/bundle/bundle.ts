@@ -2,17 +2,19 @@
 import path from "node:path";
 import { build } from "esbuild";
 
-const PAGE = path.join(import.meta.dirname, "..", "page");
+/** The page's programs below its folder: the document's, and those that run in threads of their own. */
+const PROGRAMS = { app: "app.tsx", worklet: "talk/worklet.ts" };
 
-/** The page's programs: the document's, and those that run in threads of their own. */
-const PROGRAMS = { app: path.join(PAGE, "app.tsx"), worklet: path.join(PAGE, "talk", "worklet.ts") };
-
-/** @returns the bundled files by name, each with a hash of its content in it. @throws Error naming the line that is wrong */
-export async function bundlePage(): Promise<Map<string, Buffer>> {
+/**
+ * @param page folder of the sources
+ * @returns the bundled files by name, each with a hash of its content in it. @throws Error naming the line that is wrong
+ */
+export async function bundlePage(page: string): Promise<Map<string, Buffer>> {
+  const programs = Object.entries(PROGRAMS).map(([name, file]) => [name, path.join(page, file)]);
   const { outputFiles } = await build({
-    entryPoints: PROGRAMS,
+    entryPoints: Object.fromEntries(programs),
     entryNames: "[name]-[hash]",
-    outdir: PAGE,
+    outdir: page,
     bundle: true,
     minify: true,
     write: false,

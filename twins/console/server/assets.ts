@@ -1,6 +1,6 @@
 /** The files of the page: bundled from source on first use in this repository, read from the package where it is packed. */
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -13,6 +13,9 @@ export interface Asset {
   /** The same, compressed; absent for what does not shrink. */
   encoded: { br: Buffer; gzip: Buffer };
 }
+
+/** What the page is bundled from. */
+export const SOURCES = path.join(import.meta.dirname, "..", "page");
 
 /** Where `npm run pack` puts the files. */
 const PACKED = path.join(import.meta.dirname, "packed");
@@ -31,24 +34,57 @@ const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** Reads or bundles the files. @throws Error naming the line of the page that cannot be bundled */
-export async function loadAssets(): Promise<Assets> {
-  const texts = existsSync(PACKED) ? await readPacked() : await bundleSources();
-  const files = await Promise.all([...texts].map(([name, body]) => encode(name, body)));
-  const find = (beginning: string, end: string) =>
-    files.find(({ name }) => name.startsWith(beginning) && name.endsWith(end))?.name ?? "";
-  return {
-    files: new Map(files.map((file) => [file.name, file])),
-    script: find("app-", ".js"),
-    style: find("app-", ".css"),
-    worklet: find("worklet-", ".js"),
-  };
+/** The page's files, as its sources are now: whoever edits the page only loads it again. */
+export class AssetCache {
+  readonly #sources: string;
+  readonly #isPacked = existsSync(PACKED);
+  #latest: { revision: string; assets: Promise<Assets> } | undefined;
+
+  constructor(sources = SOURCES) {
+    this.#sources = sources;
+  }
+
+  /** Reads or bundles the files, if that is not done yet. @throws Error naming the line that cannot be bundled */
+  async read(): Promise<Assets> {
+    const revision = this.#isPacked ? "" : await revisionOf(this.#sources);
+    if (this.#latest?.revision !== revision) this.#latest = { revision, assets: this.#load() };
+    const { assets } = this.#latest;
+    try {
+      return await assets;
+    } catch (error) {
+      if (this.#latest?.assets === assets) this.#latest = undefined;
+      throw error;
+    }
+  }
+
+  async #load(): Promise<Assets> {
+    const texts = this.#isPacked ? await readPacked() : await bundleSources(this.#sources);
+    const files = await Promise.all([...texts].map(([name, body]) => encode(name, body)));
+    const find = (beginning: string, end: string) =>
+      files.find(({ name }) => name.startsWith(beginning) && name.endsWith(end))?.name ?? "";
+    return {
+      files: new Map(files.map((file) => [file.name, file])),
+      script: find("app-", ".js"),
+      style: find("app-", ".css"),
+      worklet: find("worklet-", ".js"),
+    };
+  }
+}
+
+/** Another text whenever a file below the folder changed, came or went. */
+async function revisionOf(folder: string): Promise<string> {
+  const names = await readdir(folder, { recursive: true });
+  const files = names.sort().map(async (name) => {
+    const { mtimeMs, size } = await stat(path.join(folder, name));
+    return `${name} ${mtimeMs} ${size}`;
+  });
+  return (await Promise.all(files)).join("\n");
 }
 
 /** Loaded only here: an installed package has no bundler. */
-async function bundleSources(): Promise<Map<string, Buffer>> {
+async function bundleSources(folder: string): Promise<Map<string, Buffer>> {
   const { bundlePage } = await import("../bundle/bundle.ts");
-  return bundlePage();
+  return bundlePage(folder);
 }
 
 async function readPacked(): Promise<Map<string, Buffer>> {
