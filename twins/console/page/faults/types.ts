@@ -23,7 +23,7 @@ export interface FaultTemplate {
 }
 
 /** Members that the table has columns for, or that tell how it goes. */
-const SHOWN = new Set(["id", "effect", "operation", "all", "state", "seen", "hits", "remaining"]);
+const SHOWN = new Set(["id", "twin", "effect", "operation", "all", "state", "seen", "hits", "remaining"]);
 
 /** Whatever else a fault says: `status 500, times 1`. */
 export function describeDetails(fault: ArmedFault): string {
