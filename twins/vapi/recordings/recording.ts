@@ -165,7 +165,7 @@ export class Recording implements AudioSink {
     try {
       this.#handle ??= await open(await this.#parts.file(), "w", 0o600);
       for (let [chunk] = this.#waiting; chunk !== undefined; [chunk] = this.#waiting) {
-        await this.#handle.write(chunk, 0, chunk.length, this.#writtenBytes);
+        await this.#handle.appendFile(chunk);
         if (this.#discarded) break;
         this.#waiting.shift();
         this.#waitingBytes -= chunk.length;

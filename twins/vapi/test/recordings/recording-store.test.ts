@@ -6,7 +6,7 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
-import type { Recording } from "../../recordings/recording.ts";
+import { Recording } from "../../recordings/recording.ts";
 import { RecordingStore } from "../../recordings/recording-store.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -93,6 +93,28 @@ test("reads the same while it is written and afterwards", async () => {
   const late = await contentOf("call");
   const expected = Buffer.from(samples.buffer);
   expect([early.equals(expected), late.equals(expected)]).toEqual([true, true]);
+});
+
+test("stops when its file cannot be written, says why, and still has what it took", async () => {
+  open({ calls: 1, bytes: MEGABYTE });
+  const reasons: string[] = [];
+  const recording = new Recording({
+    sampleRate: RATE,
+    file: () => Promise.reject(new Error("no space left on device")),
+    reserve: () => true,
+    release: () => undefined,
+    onStop: (reason) => reasons.push(reason),
+  });
+  const samples = new Int16Array(100_000).fill(7);
+  recording.take(samples);
+  await recording.settled();
+  recording.take(samples);
+  expect([recording.state, reasons]).toEqual([
+    "stopped",
+    ["its file cannot be written: no space left on device"],
+  ]);
+  const kept = Buffer.concat(await Readable.from(recording.read(0, recording.bytes)).toArray());
+  expect(kept.equals(Buffer.from(samples.buffer))).toBe(true);
 });
 
 test("removes the files of removed calls, and its folder when it closes", async () => {
