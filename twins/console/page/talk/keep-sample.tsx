@@ -1,12 +1,12 @@
 /** Labels a turn of the call, so that the recogniser knows it from the next turn on. */
 import { CALLER_RATE, samplesToMs } from "@offhook/audio/signal";
-import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import { useId, useMemo, useState } from "preact/hooks";
 import { type ApiError, isApiError } from "../api/client.ts";
 import { place } from "../place.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/feedback.tsx";
 import { formatDuration } from "../ui/format.ts";
-import { useAction } from "../ui/hooks.ts";
+import { useAction, useObjectUrl } from "../ui/hooks.ts";
 import { keepSample } from "./speech.ts";
 import { wavOf } from "./wav.ts";
 
@@ -15,16 +15,20 @@ export interface KeepSampleProps {
   audio: Int16Array;
   /** What the recogniser understood; empty for nothing. */
   heard: string;
+  /** Why none can be kept, if so. */
+  locked: string | undefined;
   onKept(): void;
   onClose(): void;
 }
 
-export function KeepSample({ audio, heard, onKept, onClose }: KeepSampleProps) {
+const NOTHING_HEARD = "nothing can be heard in it, or it was more than ten minutes ago";
+
+export function KeepSample({ audio, heard, locked, onKept, onClose }: KeepSampleProps) {
   const { sandbox } = place.value;
   const [text, setText] = useState(heard);
   const [ownName, setOwnName] = useState<string>();
   const keeping = useAction(isApiError);
-  const address = useObjectUrl(audio);
+  const address = useObjectUrl(useMemo(() => wavOf(audio), [audio]));
   const name = ownName ?? nameOf(text);
   const keep = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -32,10 +36,11 @@ export function KeepSample({ audio, heard, onKept, onClose }: KeepSampleProps) {
     onKept();
     onClose();
   };
-  if (audio.length === 0) {
+  const obstacle = audio.length === 0 ? NOTHING_HEARD : locked;
+  if (obstacle !== undefined) {
     return (
       <Dialog title="Keep as sample" onClose={onClose}>
-        <p>Nothing can be heard in this turn, or it was too long ago: the page keeps ten minutes.</p>
+        <p>This cannot be kept: {obstacle}.</p>
       </Dialog>
     );
   }
@@ -43,7 +48,7 @@ export function KeepSample({ audio, heard, onKept, onClose }: KeepSampleProps) {
     <Dialog title="Keep as sample" onClose={onClose}>
       <form onSubmit={(event) => void keep(event)}>
         {/* biome-ignore lint/a11y/useMediaCaption: its words are the field below */}
-        <audio controls src={address} aria-label="What was said" />
+        <audio controls src={address} aria-label="The recording" />
         <p class="quiet">
           {formatDuration(samplesToMs(audio.length, CALLER_RATE))}, without the silence around it.
         </p>
@@ -107,13 +112,16 @@ function Field({ label, value, hint, problem, onInput }: FieldProps) {
 
 type FieldName = "name" | "text";
 
+/** The twin says which field is wrong, or that the name is another sample's. */
 function problemOf(error: ApiError | undefined, field: FieldName): string | undefined {
-  const rules = error?.problems.filter(({ path }) => path === field).map(({ rule }) => rule) ?? [];
-  return rules.length === 0 ? undefined : rules.join("; ");
+  if (error === undefined) return undefined;
+  if (error.status === 409 && field === "name") return error.message;
+  const ofField = error.problems.filter(({ path }) => path === field);
+  return ofField.length > 0 ? ofField.map(({ rule }) => rule).join("; ") : undefined;
 }
 
 function isOfField(error: ApiError): boolean {
-  return error.problems.some(({ path }) => path === "name" || path === "text");
+  return problemOf(error, "name") !== undefined || problemOf(error, "text") !== undefined;
 }
 
 /** `i-want-to-talk`, of a sentence's first words. */
@@ -127,9 +135,3 @@ function nameOf(text: string): string {
 }
 
 const NAME_WORDS = 5;
-
-function useObjectUrl(audio: Int16Array): string {
-  const url = useMemo(() => URL.createObjectURL(wavOf(audio)), [audio]);
-  useEffect(() => () => URL.revokeObjectURL(url), [url]);
-  return url;
-}

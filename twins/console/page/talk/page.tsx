@@ -2,7 +2,6 @@
 import "./talk.css";
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { readCallOfSimulation } from "../api/calls.ts";
 import { ApiError } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { useResource } from "../api/resource.ts";
@@ -21,6 +20,7 @@ import {
   type Agent,
   beginSimulation,
   endSimulation,
+  readCallOfSimulation,
   useAgents,
   useRecognition,
   useSamples,
@@ -104,11 +104,22 @@ function Telephone({ agents }: { agents: readonly Agent[] }) {
             {dialling.failure.message}
           </div>
         ) : null}
-        {phone && state?.name === "ended" ? <CallEnded end={state.end} call={call.data} /> : null}
+        {phone && state?.name === "ended" ? (
+          <CallEnded end={state.end} call={call.data} samples={samples.data?.samples ?? []} />
+        ) : null}
       </section>
       <Recogniser recognition={recognition} />
       <div class="columns talk-columns">
-        <Transcript phone={phone} call={call} recognition={recognition.data} onKept={samples.reload} />
+        <Transcript
+          phone={phone}
+          call={call}
+          recognition={recognition.data}
+          locked={samples.data?.locked ?? undefined}
+          onKept={() => {
+            samples.reload();
+            recognition.reload();
+          }}
+        />
         <SampleList samples={samples} phone={isUp ? phone : undefined} />
       </div>
     </>

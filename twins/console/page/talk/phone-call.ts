@@ -39,6 +39,7 @@ export interface DialOptions {
 }
 
 const HUNG_UP = 1000;
+const NO_CONNECTION = 1006;
 const FRAMES_PER_SECOND = 1_000 / FRAME_MS;
 /** Audio that a slow connection may hold back; what is said meanwhile is lost, as on a telephone. */
 const MAX_BUFFERED_BYTES = 48_000;
@@ -72,7 +73,7 @@ export class PhoneCall {
   readonly #gain: Gain;
   #half: number | undefined;
   #sentFrames = 0;
-  #blockedByPolicy = false;
+  readonly #over = new AbortController();
   #end: CallEnd | undefined;
 
   /** Opens sound and, if asked to, the microphone; then dials. @throws SoundError without sound or the microphone */
@@ -98,19 +99,19 @@ export class PhoneCall {
     this.#socket = new WebSocket(voiceAddress(url, simulationId, token));
     this.#socket.binaryType = "arraybuffer";
     const isBlocked = ({ blockedURI }: SecurityPolicyViolationEvent) => {
-      if (blockedURI.startsWith(new URL(url).origin)) this.#blockedByPolicy = true;
+      if (!blockedURI.startsWith(new URL(url).origin)) return;
+      this.#end ??= { by: "browser", code: NO_CONNECTION, reason: NEW_AGENT };
+      // Chromium leaves a blocked connection as it is, and says nothing more.
+      this.#closed(NO_CONNECTION, "");
     };
-    document.addEventListener("securitypolicyviolation", isBlocked);
+    document.addEventListener("securitypolicyviolation", isBlocked, { signal: this.#over.signal });
     this.#socket.addEventListener("open", () => {
       if (this.#state.peek().name === "dialling") this.#state.value = { name: "ringing" };
     });
     this.#socket.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
       if (data instanceof ArrayBuffer) this.#hear(new Uint8Array(data));
     });
-    this.#socket.addEventListener("close", ({ code, reason }) => {
-      document.removeEventListener("securitypolicyviolation", isBlocked);
-      this.#closed(code, reason);
-    });
+    this.#socket.addEventListener("close", ({ code, reason }) => this.#closed(code, reason));
   }
 
   get state(): ReadonlySignal<PhoneState> {
@@ -164,6 +165,7 @@ export class PhoneCall {
     this.#end = { by: "caller", code: HUNG_UP, reason: "you hung up" };
     this.#sound.close();
     this.#socket.close(HUNG_UP);
+    if (this.#state.peek().name === "dialling") this.#closed(NO_CONNECTION, "");
   }
 
   #setMicrophone(state: "open" | "muted"): void {
@@ -201,7 +203,10 @@ export class PhoneCall {
   }
 
   #closed(code: number, reason: string): void {
-    const wasOpen = this.#state.peek().name !== "dialling";
+    const { name } = this.#state.peek();
+    if (name === "ended") return;
+    this.#over.abort();
+    const wasOpen = name !== "dialling";
     const end = this.#end ?? this.#endOf(code, reason, wasOpen);
     this.#end = end;
     this.#state.value = { name: "ended", end: { ...end, code } };
@@ -212,7 +217,6 @@ export class PhoneCall {
   }
 
   #endOf(code: number, reason: string, wasOpen: boolean): CallEnd {
-    if (this.#blockedByPolicy) return { by: "browser", code, reason: NEW_AGENT };
     if (!wasOpen) return { by: "refused", code, reason: REFUSED };
     return { by: "agent", code, reason: reason || (MEANINGS[code] ?? "the agent ended the call") };
   }

@@ -7,19 +7,26 @@ import { Empty, Failure, Loading } from "../ui/feedback.tsx";
 import { formatDuration } from "../ui/format.ts";
 import { useAction } from "../ui/hooks.ts";
 import type { PhoneCall } from "./phone-call.ts";
-import { readSample, type Sample } from "./speech.ts";
+import { readSample, type SampleFolder } from "./speech.ts";
 
 /** More are found by their words. */
 const MAX_SHOWN = 100;
 
+const KINDS = {
+  noise: "noise, which is heard as nothing",
+  tones: "tones, which are heard as nothing",
+  "wrong-rate": "at a wrong rate, which is heard as nothing",
+} as const;
+
 /** @param phone the call that is up */
-export function SampleList(props: { samples: Resource<Sample[]>; phone: PhoneCall | undefined }) {
+export function SampleList(props: { samples: Resource<SampleFolder>; phone: PhoneCall | undefined }) {
   const { samples, phone } = props;
   const { sandbox, query } = place.value;
   const saying = useAction(isApiError);
   const [titleId, searchId] = [useId(), useId()];
   const words = query.get("sample") ?? "";
-  const found = (samples.data ?? []).filter(({ name, text }) =>
+  const all = samples.data?.samples;
+  const found = (all ?? []).filter(({ name, text }) =>
     `${name} ${text}`.toLowerCase().includes(words.toLowerCase()),
   );
   const say = (name: string) =>
@@ -51,17 +58,19 @@ export function SampleList(props: { samples: Resource<Sample[]>; phone: PhoneCal
       {samples.error ? <Failure error={samples.error} retry={samples.reload} /> : null}
       {saying.failure ? <Failure error={saying.failure} /> : null}
       {samples.isLoading ? <Loading /> : null}
-      {samples.data?.length === 0 ? <Empty>There are no samples with speech.</Empty> : null}
-      {samples.data && samples.data.length > 0 && found.length === 0 ? (
-        <Empty>No sample has these words.</Empty>
+      {all?.length === 0 ? (
+        <Empty>The twin has no folder of samples: name one in the environment file.</Empty>
       ) : null}
+      {all && all.length > 0 && found.length === 0 ? <Empty>No sample has these words.</Empty> : null}
       <ul class="samples">
-        {found.slice(0, MAX_SHOWN).map(({ name, text, duration_ms }) => (
+        {found.slice(0, MAX_SHOWN).map(({ name, kind, text, duration_ms }) => (
           <li key={name}>
             <span class="text">
-              {text}
+              {text || "No speech"}
               <span class="quiet">
-                {name} · {formatDuration(duration_ms)}
+                {[name, kind === "speech" ? "" : KINDS[kind], formatDuration(duration_ms)]
+                  .filter(Boolean)
+                  .join(" · ")}
               </span>
             </span>
             <button

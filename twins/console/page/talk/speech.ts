@@ -1,6 +1,7 @@
 /** What the page asks of the twins: which agents there are, who listens, which recordings there are. */
 import { controlPath, queryText, read, readFile, send, sendFile } from "../api/client.ts";
 import { type Resource, useResource } from "../api/resource.ts";
+import type { CallDetails, CallSummary } from "../calls/types.ts";
 import { readSampleWav, wavOf } from "./wav.ts";
 
 /** A voice channel that can be called. */
@@ -18,15 +19,24 @@ interface Channel extends Agent {
 
 export interface Provider {
   provider: string;
+  /** How many recordings it knows. */
   samples?: number;
   model?: string;
-  hint?: string;
 }
 
 export interface Sample {
   name: string;
+  /** Samples of other kinds than speech test what happens to noise. */
+  kind: "speech" | "noise" | "tones" | "wrong-rate";
+  /** Empty where nothing is said. */
   text: string;
   duration_ms: number;
+}
+
+export interface SampleFolder {
+  samples: Sample[];
+  /** Why no sample can be added, if so. */
+  locked: string | null;
 }
 
 /** Agents that speak PCM16 over a WebSocket; the running one first. */
@@ -49,11 +59,10 @@ export function useRecognition(sandbox: string): Resource<Provider> {
 }
 
 /** The recordings that the recogniser knows. */
-export function useSamples(sandbox: string): Resource<Sample[]> {
-  return useResource(`samples ${sandbox}`, async (signal) => {
-    const path = controlPath(sandbox, "vapi", "samples");
-    return (await read<{ samples: Sample[] }>(path, signal)).samples;
-  });
+export function useSamples(sandbox: string): Resource<SampleFolder> {
+  return useResource(`samples ${sandbox}`, (signal) =>
+    read<SampleFolder>(controlPath(sandbox, "vapi", "samples"), signal),
+  );
 }
 
 /** @throws ApiError; Error when it is not in the callers' format */
@@ -81,4 +90,16 @@ export async function beginSimulation(sandbox: string): Promise<string> {
 /** @throws ApiError */
 export async function endSimulation(sandbox: string, id: string): Promise<void> {
   await send("POST", `${enginePath(sandbox)}/${encodeURIComponent(id)}/end`);
+}
+
+/** The call of a simulation; `undefined` before there is one. @throws ApiError */
+export async function readCallOfSimulation(
+  sandbox: string,
+  simulation: string,
+  signal: AbortSignal,
+): Promise<CallDetails | undefined> {
+  const query = { simulation_id: simulation, order: "newest", limit: 1 };
+  const path = controlPath(sandbox, "vapi", "calls", query);
+  const [call] = (await read<{ calls: CallSummary[] }>(path, signal)).calls;
+  return call && read(controlPath(sandbox, "vapi", `calls/${encodeURIComponent(call.id)}`), signal);
 }

@@ -1,7 +1,7 @@
 /** What was said and done in the call, as it comes. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { CallDetail, CallMessage } from "../api/calls.ts";
 import type { Resource } from "../api/resource.ts";
+import type { CallDetails, CallMessage } from "../calls/types.ts";
 import { Empty, Failure } from "../ui/feedback.tsx";
 import { formatDuration, formatPosition } from "../ui/format.ts";
 import { Json } from "../ui/json.tsx";
@@ -12,13 +12,15 @@ import type { Provider } from "./speech.ts";
 
 export interface TranscriptProps {
   phone: PhoneCall | undefined;
-  call: Resource<CallDetail | undefined>;
+  call: Resource<CallDetails | undefined>;
   recognition: Provider | undefined;
+  /** Why no sample can be kept, if so. */
+  locked: string | undefined;
   /** A sample was kept. */
   onKept(): void;
 }
 
-export function Transcript({ phone, call, recognition, onKept }: TranscriptProps) {
+export function Transcript({ phone, call, recognition, locked, onKept }: TranscriptProps) {
   const [kept, setKept] = useState<{ audio: Int16Array; heard: string }>();
   const id = useId();
   const messages = (call.data?.messages ?? []).filter(({ role }) => role !== "tool_result");
@@ -52,7 +54,9 @@ export function Transcript({ phone, call, recognition, onKept }: TranscriptProps
         </ol>
         <div ref={end} />
       </div>
-      {kept ? <KeepSample {...kept} onKept={onKept} onClose={() => setKept(undefined)} /> : null}
+      {kept ? (
+        <KeepSample {...kept} locked={locked} onKept={onKept} onClose={() => setKept(undefined)} />
+      ) : null}
     </section>
   );
 }

@@ -1,5 +1,5 @@
-/** Small things that several pages do with time. */
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+/** Small things that several pages do. */
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 /** Runs at most once in a while, after the first of several calls. */
 export function useThrottled(run: () => void, everyMs: number): () => void {
@@ -50,4 +50,11 @@ export function useAction<Failure>(isExpected: (error: unknown) => error is Fail
     }
   };
   return { isRunning: state.isRunning, failure: state.failure, run };
+}
+
+/** An address of a file that the page has made, as long as the component is there. */
+export function useObjectUrl(file: Blob): string {
+  const url = useMemo(() => URL.createObjectURL(file), [file]);
+  useEffect(() => () => URL.revokeObjectURL(url), [url]);
+  return url;
 }
