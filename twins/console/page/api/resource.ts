@@ -7,7 +7,7 @@ export interface Resource<Data> {
   data: Data | undefined;
   error: ApiError | undefined;
   isLoading: boolean;
-  /** Reads again. */
+  /** Reads again; what is being read is awaited first, so that data that changes all the time is still shown. */
   reload(): void;
 }
 
@@ -23,10 +23,13 @@ export function useResource<Data>(
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
+  const reading = useRef<{ again: boolean }>(undefined);
   useEffect(() => {
     if (key === undefined) return;
     const controller = new AbortController();
-    latest.current(controller.signal).then(
+    const own = { again: false };
+    reading.current = own;
+    const settled = latest.current(controller.signal).then(
       (data) => {
         if (!controller.signal.aborted) setState({ key, data });
       },
@@ -36,9 +39,20 @@ export function useResource<Data>(
         setState((before) => (before.key === key ? { ...before, error } : { key, error }));
       },
     );
-    return () => controller.abort();
+    void settled.then(() => {
+      if (reading.current !== own) return;
+      reading.current = undefined;
+      if (own.again) setTurn((before) => before + 1);
+    });
+    return () => {
+      controller.abort();
+      if (reading.current === own) reading.current = undefined;
+    };
   }, [key, turn]);
-  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  const reload = useCallback(() => {
+    if (reading.current) reading.current.again = true;
+    else setTurn((before) => before + 1);
+  }, []);
   const current = state.key === key ? state : { data: undefined, error: undefined };
   const { data, error } = current;
   return { data, error, isLoading: key !== undefined && data === undefined && error === undefined, reload };

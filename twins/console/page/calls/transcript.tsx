@@ -121,7 +121,7 @@ function CallerWords({ line }: { line: Extract<SpeechLine, { kind: "caller" }> }
         <p>
           <span class="tag bad">{message ? "not recognised" : "not heard"}</span>{" "}
           {message
-            ? "The runtime heard speech and recognised no words."
+            ? "The runtime heard speech and recognised no words. A recogniser of samples knows those alone; what to do about it is on the page Talk."
             : "The runtime noticed nothing of this."}
         </p>
       ) : (

@@ -150,7 +150,8 @@ interface SliderProps {
 /** Seeks by pointer and by keys. */
 function SeekSlider({ player, lines, lengthMs, children }: SliderProps) {
   const step = useComputed(() => Math.round(player.positionMs.value / ANNOUNCE_MS) * ANNOUNCE_MS);
-  const atMs = Math.min(step.value, Math.round(lengthMs));
+  const isAtEnd = useComputed(() => player.positionMs.value >= lengthMs);
+  const atMs = isAtEnd.value ? Math.round(lengthMs) : Math.min(step.value, Math.round(lengthMs));
   const seekTo = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     player.seek(Math.min(1, Math.max(0, (event.clientX - left) / width)) * lengthMs);
