@@ -150,8 +150,12 @@ function errorsIn(answer: WebhookAnswer, toolCallIds: readonly string[]): Map<st
 /** Members whose object names a server by its `url`. */
 const SERVER_MEMBERS = new Set(["server", "model"]);
 
+/** An address with more than origin and path, in JSON as `JSON.stringify` writes it: most bodies have none. */
+const QUERIED_ADDRESS = /"(?:url|serverUrl)":"[^"]*[?#@]/;
+
 /** A body of ours without what addresses of servers hold besides origin and path, which may be a key. */
 function withoutQueries(body: string): string {
+  if (!QUERIED_ADDRESS.test(body)) return body;
   return JSON.stringify(JSON.parse(body), (name, value: unknown) => {
     if (name === "serverUrl" && typeof value === "string") return originAndPath(value);
     if (!SERVER_MEMBERS.has(name) || value === null || typeof value !== "object") return value;

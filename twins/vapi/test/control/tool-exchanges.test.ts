@@ -65,7 +65,8 @@ async function webhooksOf({ plan }: PlayedSession) {
 test("a tool call has its request, and every attempt with what was answered", async () => {
   const backoffPlan = { type: "fixed", maxRetries: 1, baseDelaySeconds: 0 };
   const server = { url: `${hook.url}/tool?key=${SECRET}`, headers: { "x-hook": SECRET }, backoffPlan };
-  const session = await liveCall([tool("incident_status", server)]);
+  const other = tool("unused", { url: `http://user:${SECRET}@localhost/hook#${SECRET}` });
+  const session = await liveCall([tool("incident_status", server), other]);
   hook.answer = () =>
     hook.calls.length === 1
       ? { status: 503, body: "out of order" }

@@ -1,4 +1,4 @@
-/** Listeners of a running call: what they hear is what the call's recording holds. */
+/** Listeners of a running call: what they hear is what the call's recording holds. Proves a part of twins/SECURITY.md. */
 import { once } from "node:events";
 import { bytesToSamples } from "@offhook/audio/pcm";
 import { Watched } from "@offhook/platform/testing/watched";
