@@ -88,7 +88,7 @@ class WrittenEvents {
   }
 
   difference(): WorldDifference {
-    if (this.#comparing) return { rows: this.#rows.differences(), uncompared: {} };
+    if (this.#comparing) return { rows: this.#rows.differences(() => ["_id"]), uncompared: {} };
     return { rows: [], uncompared: { [EVENTS]: { ...this.#counts } } };
   }
 
@@ -99,8 +99,8 @@ class WrittenEvents {
   ): void {
     if (!this.#comparing) return;
     this.#bytes += source.length;
-    const place = { table: EVENTS, id: JSON.stringify([index, id]), key: { _id: id } };
-    this.#rows.note(place, before && deferRow(before), after && deferRow(after));
+    const place = JSON.stringify([index, id]);
+    this.#rows.note(EVENTS, place, before && deferRow(before), after && deferRow(after));
     if (this.#rows.size <= MAX_COMPARED && this.#bytes <= MAX_COMPARED_BYTES) return;
     this.#comparing = false;
     this.#rows.clear();

@@ -112,9 +112,9 @@ function describeState([name, { world, journal }]: NamedTwins[number]) {
 }
 
 function showChange(change: LoggedChange) {
-  const omitted = new Set(change.omitted);
-  const row = readRow(change.row, omitted);
-  const before = readRow(change.before, omitted);
+  const { row, omitted: ofRow } = readRow(change.row);
+  const { row: before, omitted: ofBefore } = readRow(change.before);
+  const omitted = [...new Set([...change.omitted, ...ofRow, ...ofBefore])];
   return {
     at: new Date(change.wallTimeMs).toISOString(),
     simulated_at: new Date(change.simulatedTimeMs).toISOString(),
@@ -126,6 +126,6 @@ function showChange(change: LoggedChange) {
     row: row ?? null,
     ...(before === undefined ? {} : { before }),
     ...(change.rows === undefined ? {} : { rows: change.rows }),
-    ...(omitted.size === 0 ? {} : { omitted: [...omitted] }),
+    ...(omitted.length === 0 ? {} : { omitted }),
   };
 }

@@ -23,7 +23,7 @@ export interface LoggedChange extends TracedChange {
   wallTimeMs: number;
   simulatedTimeMs: number;
   /** Columns that were left out because they are too large; `*`: all. */
-  omitted: ReadonlySet<string>;
+  omitted: readonly string[];
   /** Estimated memory of the entry. */
   bytes: number;
 }
@@ -68,22 +68,29 @@ export class ChangeLog {
       this.#ring.add(entry);
       this.#newest.set(twin, entry);
     }
+    if (this.#listeners.size === 0) return;
     for (const listener of [...this.#listeners]) listener(entry);
   }
 
-  #entryOf(twin: string, change: TracedChange): LoggedChange {
-    const omitted = new Set<string>();
-    const row = boundRow(change.row, omitted);
-    const before = boundRow(change.before, omitted);
+  #entryOf(
+    twin: string,
+    { stateVersion, table, change, key, row, before, rows }: TracedChange,
+  ): LoggedChange {
+    const boundedRow = boundRow(row);
+    const boundedBefore = boundRow(before);
     return {
-      ...change,
       twin,
-      row: row.value,
-      before: before.value,
+      stateVersion,
+      table,
+      change,
+      key,
+      row: boundedRow.value,
+      before: boundedBefore.value,
+      rows,
       wallTimeMs: wallTime(),
       simulatedTimeMs: this.#clock.now(),
-      omitted,
-      bytes: ENTRY_BYTES + row.bytes + before.bytes,
+      omitted: [...boundedRow.omitted, ...boundedBefore.omitted],
+      bytes: ENTRY_BYTES + boundedRow.bytes + boundedBefore.bytes,
     };
   }
 
@@ -100,36 +107,44 @@ export class ChangeLog {
 
 interface BoundRow {
   value: Readonly<Row> | DeferredRow | undefined;
+  omitted: readonly string[];
   bytes: number;
 }
 
-function boundRow(row: TracedChange["row"], omitted: Set<string>): BoundRow {
-  if (row === undefined) return { value: undefined, bytes: 0 };
+const noRow: BoundRow = { value: undefined, omitted: [], bytes: 0 };
+
+function boundRow(row: TracedChange["row"]): BoundRow {
+  if (row === undefined) return noRow;
   if (isDeferred(row)) {
-    if (row.bytes <= MAX_DEFERRED_BYTES) return { value: row, bytes: row.bytes };
-    omitted.add("*");
-    return { value: undefined, bytes: 0 };
+    if (row.bytes > MAX_DEFERRED_BYTES) return { value: undefined, omitted: ["*"], bytes: 0 };
+    return { value: row, omitted: noRow.omitted, bytes: row.bytes };
   }
   const bytes = sizeOfJson(row);
-  if (bytes <= MAX_ROW_BYTES) return { value: row, bytes };
-  return { value: fitRow(row, omitted), bytes: MAX_ROW_BYTES };
+  if (bytes <= MAX_ROW_BYTES) return { value: row, omitted: noRow.omitted, bytes };
+  return { ...fitRow(row), bytes: MAX_ROW_BYTES };
 }
 
-/** A row as it is shown: made if it was deferred, and without columns that are too large, whose names are added. */
-export function readRow(row: TracedChange["row"], omitted: Set<string>): Readonly<Row> | undefined {
-  if (row === undefined || !isDeferred(row)) return row;
+/** A row as it is shown: made if it was deferred, and without the columns that are too large. */
+export function readRow(row: TracedChange["row"]): {
+  row: Readonly<Row> | undefined;
+  omitted: readonly string[];
+} {
+  if (row === undefined || !isDeferred(row)) return { row, omitted: noRow.omitted };
   const whole = row.read();
-  return sizeOfJson(whole) <= MAX_ROW_BYTES ? whole : fitRow(whole, omitted);
+  if (sizeOfJson(whole) <= MAX_ROW_BYTES) return { row: whole, omitted: noRow.omitted };
+  const { value, omitted } = fitRow(whole);
+  return { row: value, omitted };
 }
 
-function fitRow(row: Readonly<Row>, omitted: Set<string>): Row {
+function fitRow(row: Readonly<Row>): { value: Row; omitted: string[] } {
   let room = MAX_ROW_BYTES;
+  const omitted: string[] = [];
   const entries = Object.entries(row).filter(([column, value]) => {
     const bytes = column.length + sizeOfJson(value);
     const fits = bytes <= room;
     if (fits) room -= bytes;
-    else omitted.add(column);
+    else omitted.push(column);
     return fits;
   });
-  return Object.fromEntries(entries);
+  return { value: Object.fromEntries(entries), omitted };
 }

@@ -4,12 +4,18 @@ import { getOrAdd } from "../base/get-or-add.ts";
 import { isDeferred } from "./traced-change.ts";
 import type { DeferredRow, Row, RowDifference, TableDescription, Tables } from "./world.ts";
 
+/** A row at the baseline and now, where it was and is. */
+interface WrittenStates {
+  before: WrittenRow | undefined;
+  after: WrittenRow | undefined;
+}
+
 type RowId = string | number;
 type WrittenRow = Readonly<Row> | DeferredRow;
 
 /** The rows written since the baseline, each with its state of then and of now. */
 export class WrittenRows {
-  readonly #tables = new Map<string, Map<RowId, { key: Row; before?: WrittenRow; after?: WrittenRow }>>();
+  readonly #tables = new Map<string, Map<RowId, WrittenStates>>();
   #size = 0;
 
   get size(): number {
@@ -28,34 +34,32 @@ export class WrittenRows {
    * @param before the row until then; absent when it was added
    * @param after the row from then on; absent when it was removed
    */
-  note(
-    { table, id, key }: { table: string; id: RowId; key: Row },
-    before: WrittenRow | undefined,
-    after: WrittenRow | undefined,
-  ): void {
+  note(table: string, id: RowId, before: WrittenRow | undefined, after: WrittenRow | undefined): void {
     const rows = getOrAdd(this.#tables, table, () => new Map());
     const known = rows.get(id);
-    const baseline = known ? known.before : before;
-    if (!known) this.#size++;
-    if (baseline === undefined && after === undefined) {
-      rows.delete(id);
-      this.#size--;
-      return;
+    if (known) known.after = after;
+    else {
+      rows.set(id, { before, after });
+      this.#size++;
     }
-    rows.set(id, {
-      key,
-      ...(baseline === undefined ? {} : { before: baseline }),
-      ...(after === undefined ? {} : { after }),
-    });
+    if (after !== undefined || (known ?? { before }).before !== undefined) return;
+    rows.delete(id);
+    this.#size--;
   }
 
-  /** Rows that were changed back are no difference. */
-  differences(): RowDifference[] {
-    return [...this.#tables].flatMap(([table, rows]) =>
-      [...rows.values()].flatMap(({ key, before, after }) =>
-        differenceOf(table, key, before && read(before), after && read(after)),
-      ),
-    );
+  /**
+   * Rows that were changed back are no difference.
+   * @param keyColumns of a table
+   */
+  differences(keyColumns: (table: string) => readonly string[]): RowDifference[] {
+    return [...this.#tables].flatMap(([table, rows]) => {
+      const columns = keyColumns(table);
+      return [...rows.values()].flatMap((states) => {
+        const before = states.before && read(states.before);
+        const after = states.after && read(states.after);
+        return differenceOf(table, keyOf(after ?? before ?? {}, columns), before, after);
+      });
+    });
   }
 }
 

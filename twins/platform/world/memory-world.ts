@@ -227,7 +227,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   }
 
   async difference(): Promise<WorldDifference> {
-    return this.#changes.difference();
+    return this.#changes.difference((table) => this.#types.get(table)?.keyColumns ?? []);
   }
 
   trace(listener: TraceListener): () => void {

@@ -42,8 +42,9 @@ export class TableChanges {
     this.#written.clear();
   }
 
-  difference(): WorldDifference {
-    return { rows: this.#written.differences(), uncompared: {} };
+  /** @param keyColumns of a table */
+  difference(keyColumns: (table: string) => readonly string[]): WorldDifference {
+    return { rows: this.#written.differences(keyColumns), uncompared: {} };
   }
 
   /** Commits a write of rows. */
@@ -51,7 +52,7 @@ export class TableChanges {
     if (writes.length === 0) return;
     for (const write of writes) this.#note(write);
     this.#stateVersion++;
-    this.#trace(boundWrite(writes, traceWrite, kindOf));
+    if (this.#tracers.size > 0) this.#trace(boundWrite(writes, traceWrite, kindOf));
     this.#announce(() => writes.map(({ type, change, row }) => ({ table: type.name, change, row })));
   }
 
@@ -65,19 +66,18 @@ export class TableChanges {
 
   #note({ type, change, row, before }: RowWrite): void {
     const id = keyOf(type, row);
-    const place = { table: type.name, id, key: keyColumnsOf(type, row) };
-    if (change === "remove") this.#written.note(place, row, undefined);
+    if (change === "remove") this.#written.note(type.name, id, row, undefined);
     else {
       // A row whose key was changed is another row: the old one is among the removals.
       const isSame = before !== undefined && identityOf(type, before) === id;
-      this.#written.note(place, isSame ? before : undefined, row);
+      this.#written.note(type.name, id, isSame ? before : undefined, row);
     }
   }
 
   #trace(changes: Iterable<Omit<TracedChange, "stateVersion">>): void {
-    if (this.#tracers.size === 0) return;
     for (const change of changes) {
-      for (const tracer of this.#tracers) tracer({ stateVersion: this.#stateVersion, ...change });
+      const numbered = { stateVersion: this.#stateVersion, ...change };
+      for (const tracer of this.#tracers) tracer(numbered);
     }
   }
 
@@ -98,9 +98,8 @@ export class TableChanges {
   }
 }
 
-function traceWrite(write: RowWrite): Omit<TracedChange, "stateVersion"> {
-  const { type, row, before } = write;
-  return { ...kindOf(write), key: keyColumnsOf(type, row), row, before };
+function traceWrite({ type, change, row, before }: RowWrite): Omit<TracedChange, "stateVersion"> {
+  return { table: type.name, change, key: keyColumnsOf(type, row), row, before };
 }
 
 function kindOf({ type, change }: RowWrite) {

@@ -17,7 +17,12 @@ export function* boundWrite<Change>(
   trace: (change: Change) => Omit<TracedChange, "stateVersion">,
   kindOf: (change: Change) => Pick<TracedChange, "table" | "change" | "rows">,
 ): IterableIterator<Omit<TracedChange, "stateVersion">> {
-  for (const change of changes.slice(0, MAX_TRACED_ROWS)) yield trace(change);
+  let traced = 0;
+  for (const change of changes) {
+    if (traced++ === MAX_TRACED_ROWS) break;
+    yield trace(change);
+  }
+  if (changes.length <= MAX_TRACED_ROWS) return;
   const others = new Map<string, Pick<TracedChange, "table" | "change"> & { rows: number }>();
   for (let index = MAX_TRACED_ROWS; index < changes.length; index++) {
     const change = changes[index];
