@@ -13,9 +13,12 @@ import type { Row, Table } from "./types.ts";
 
 interface ChangedRow {
   table: string;
-  change: "added" | "changed" | "removed";
-  before?: Row;
-  after?: Row;
+  difference: "added" | "changed" | "removed";
+  key: unknown;
+  /** As it is now, or as it was when it is gone. */
+  row: Row;
+  /** Of a changed row, the columns that differ. */
+  columns?: Record<string, { before: unknown; after: unknown }>;
 }
 
 interface Difference {
@@ -90,15 +93,16 @@ function Counts({ tables }: Pick<Difference, "tables">) {
 
 function ChangedRows({ rows }: { rows: readonly ChangedRow[] }) {
   return (
-    <TableFrame label="Changed rows" columns={["Table", "Change", "Columns"]}>
+    <TableFrame label="Changed rows" columns={["Table", "Row", "Change", "Columns"]}>
       {rows.map((row) => (
-        <tr key={JSON.stringify(row)}>
+        <tr key={JSON.stringify([row.table, row.key])}>
           <td>{row.table}</td>
+          <td>{formatValue(row.key)}</td>
           <td>
-            <span class={TAGS[row.change]}>{row.change}</span>
+            <span class={TAGS[row.difference]}>{row.difference}</span>
           </td>
           <td>
-            <ChangedColumns row={row} />
+            <ChangedColumns of={row} />
           </td>
         </tr>
       ))}
@@ -106,18 +110,19 @@ function ChangedRows({ rows }: { rows: readonly ChangedRow[] }) {
   );
 }
 
-function ChangedColumns({ row: { change, before = {}, after = {} } }: { row: ChangedRow }) {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+function ChangedColumns({ of: { difference, row, columns } }: { of: ChangedRow }) {
+  const shown = columns
+    ? Object.entries(columns)
+    : Object.entries(row).map(([name, value]) => [name, { before: value, after: value }] as const);
   return (
     <dl class="facts">
-      {differing.map((name) => (
+      {shown.map(([name, { before, after }]) => (
         <>
           <dt key={`${name} name`}>{name}</dt>
           <dd key={`${name} value`}>
-            {change === "added" ? null : <del>{formatValue(before[name])}</del>}
-            {change === "changed" ? " → " : null}
-            {change === "removed" ? null : <ins>{formatValue(after[name])}</ins>}
+            {difference === "added" ? null : <del>{formatValue(before)}</del>}
+            {difference === "changed" ? " → " : null}
+            {difference === "removed" ? null : <ins>{formatValue(after)}</ins>}
           </dd>
         </>
       ))}
