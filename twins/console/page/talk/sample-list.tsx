@@ -62,7 +62,8 @@ export function SampleList(props: { samples: Resource<SampleFolder>; phone: Phon
         <Empty>The twin has no folder of samples: name one in the environment file.</Empty>
       ) : null}
       {all && all.length > 0 && found.length === 0 ? <Empty>No sample has these words.</Empty> : null}
-      <ul class="samples">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and before a call nothing in it takes the focus. */}
+      <ul class="samples" aria-label="Samples" tabIndex={0}>
         {found.slice(0, MAX_SHOWN).map(({ name, kind, text, duration_ms }) => (
           <li key={name}>
             <span class="text">
