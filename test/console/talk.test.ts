@@ -7,6 +7,7 @@ import { MANIFEST_FILE, readSampleLibrary, type Sample } from "@offhook/audio/sa
 import { writeWav } from "@offhook/audio/wav";
 import { readScenario } from "@offhook/caller/scenario-file";
 import { type Page, testInChromium } from "@offhook/console/testing/browser";
+import { findBarriers } from "@offhook/console/testing/page-checks";
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
 import { UTTERANCES_FILE } from "@offhook/vapi/samples/utterances";
@@ -138,16 +139,19 @@ test("a sample is said without a microphone, a tool runs, and hanging up closes 
   await line(page, "You", /I need to open an incident for the checkout service/);
   await line(page, "Tool", /who_is_on_call has answered/);
   await line(page, "Assistant", /is on call for checkout/);
+  expect(await findBarriers(page)).toEqual([]);
   await page.keyboard.press("h");
   await page.getByText("You hung up").waitFor();
   await page.getByText("(code 1000)").waitFor();
-  const [{ id, tool_calls }] = await callsOf(twins);
+  const [{ id, simulation_id, tool_calls }] = await callsOf(twins);
   expect(tool_calls).toEqual(["who_is_on_call"]);
   await page.getByText("customer-ended-call").waitFor();
   expect(await page.getByRole("link", { name: "Open the call" }).getAttribute("href")).toBe(
     `/console/dev/calls/${id}`,
   );
   await agent.idle();
+  const simulation = `${twins.baseUrl}/simulations/${simulation_id}`;
+  await expect.poll(async () => (await request("GET", simulation)).body.ended_at).toEqual(expect.any(String));
 });
 
 const REFUSES_THE_RATE = `
@@ -188,6 +192,7 @@ test("a turn that is heard as nothing is shown, kept as a sample, and recognised
   await line(page, "You", /heard as nothing.*keep this as a sample with its text/);
   await page.getByRole("button", { name: "Keep as sample" }).click();
   const dialog = page.getByRole("dialog", { name: "Keep as sample" });
+  expect(await findBarriers(page)).toEqual([]);
   const [text, name] = [dialog.getByLabel("What was said"), dialog.getByLabel("Name")];
   await text.fill("Who is on call for search?");
   expect(await name.inputValue()).toBe("who-is-on-call-for");

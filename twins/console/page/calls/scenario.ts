@@ -83,10 +83,11 @@ function turnsOf({ report, lines, samples }: ScenarioSource): Turn[] {
 }
 
 function sampleFor(text: string, samples: ScenarioSource["samples"]): unknown {
+  if (text === "") {
+    return new Remarked("unrecognised", "nothing was recognised: name the sample that was said");
+  }
   const known = samples.find((sample) => comparable(sample.text) === comparable(text));
   if (known !== undefined) return known.name;
-  if (text === "")
-    return new Remarked("unrecognised", "nothing was recognised: name the sample that was said");
   const remark = `no sample says this; record one with the text: ${text}`;
   return new Remarked(slugOf(comparable(text).split(" ").slice(0, 4).join(" ")), remark);
 }

@@ -1,7 +1,6 @@
 /** The Talk page: the browser as the phone. */
 import "./talk.css";
-import { useSignalEffect } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { useResource } from "../api/resource.ts";
@@ -69,13 +68,14 @@ function Telephone({ agents }: { agents: readonly Agent[] }) {
   const isUp = state !== undefined && state.name !== "ended";
 
   useHangUpOnLeaving(phone);
-  useSignalEffect(() => {
-    if (phone?.state.value.name === "ended") void endSimulation(sandbox, phone.simulationId).catch(ignore);
-  });
+  useEffect(() => {
+    if (phone && state?.name === "ended") void endSimulation(sandbox, phone.simulationId).catch(ignore);
+  }, [phone, state?.name]);
+  const section = useFocusKeeper(phone && isUp);
 
   const dial = (microphone: "open" | "none") =>
     dialling.run(async () => {
-      if (!agent) return;
+      if (!agent || dialling.isRunning) return;
       const simulationId = await simulationOf(sandbox);
       const listensToSamples = recognition.data !== undefined && knowsSamplesOnly(recognition.data);
       const gain = listensToSamples ? "fixed" : "automatic";
@@ -84,7 +84,7 @@ function Telephone({ agents }: { agents: readonly Agent[] }) {
 
   return (
     <>
-      <section class="card" aria-label="Telephone">
+      <section class="card" aria-label="Telephone" ref={section} tabIndex={-1}>
         {phone && isUp ? (
           <Line phone={phone} isConnected={call.data?.status === "in-progress"} />
         ) : (
@@ -127,6 +127,17 @@ function Telephone({ agents }: { agents: readonly Agent[] }) {
 }
 
 function ignore(): void {}
+
+/** Keeps the focus in an element whose buttons make room for others. @param what changes when they do */
+function useFocusKeeper(what: boolean | undefined) {
+  const element = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current && document.activeElement === document.body) element.current?.focus();
+    isFirst.current = false;
+  }, [what]);
+  return element;
+}
 
 function isDialFailure(error: unknown): error is Error {
   return error instanceof SoundError || error instanceof ApiError;

@@ -113,7 +113,9 @@ function Tool({ call, result }: { call: CallMessage; result: CallMessage | undef
       <summary>
         <code>{call.name}</code> <span class="quiet">{result ? "has answered" : "is asked"}</span>
       </summary>
+      <p class="quiet">Arguments</p>
       <Json value={call.arguments} />
+      {result ? <p class="quiet">Result</p> : null}
       {result ? <Json value={parse(result.text)} /> : null}
     </details>
   );
