@@ -1,13 +1,16 @@
 /** The page: reads its address, and shows what it names. */
 import "./ui/style.css";
 import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { useSandboxes } from "./api/sandboxes.ts";
 import { session, startSession } from "./api/session.ts";
 import { Calls } from "./calls/page.tsx";
 import { Datasets } from "./datasets/page.tsx";
 import { FaultsAndClock } from "./faults/page.tsx";
 import { Journal } from "./journal/page.tsx";
-import { place, startPlace } from "./place.ts";
+import { go, place, startPlace } from "./place.ts";
 import { Talk } from "./talk/page.tsx";
+import { Empty, Failure, Loading } from "./ui/feedback.tsx";
 import { KeyList, listenToKeys } from "./ui/keys.tsx";
 import { Layout } from "./ui/layout.tsx";
 import { SignIn } from "./ui/sign-in.tsx";
@@ -16,11 +19,33 @@ import { World } from "./world/page.tsx";
 function App() {
   if (session.value.state === "unknown") return null;
   if (session.value.state === "signed-out") return <SignIn />;
+  if (place.value.sandbox === "") return <FirstSandbox />;
   return (
     <Layout>
       <CurrentPage />
       <KeyList />
     </Layout>
+  );
+}
+
+/** Goes to the oldest sandbox. */
+function FirstSandbox() {
+  const { data, error, reload } = useSandboxes();
+  const first = data?.[0]?.id;
+  useEffect(() => {
+    if (first !== undefined) go({ sandbox: first }, "replace");
+  }, [first]);
+  return (
+    <main class="main">
+      {error ? <Failure error={error} retry={reload} /> : null}
+      {data === undefined && !error ? <Loading /> : null}
+      {data?.length === 0 ? (
+        <Empty>
+          Your organisation has no sandbox. <code>POST /sandboxes</code> creates one; then load this page
+          again.
+        </Empty>
+      ) : null}
+    </main>
   );
 }
 

@@ -5,6 +5,7 @@ export const PAGES = ["calls", "talk", "journal", "world", "faults", "datasets"]
 export type PageName = (typeof PAGES)[number];
 
 export interface Place {
+  /** Empty: the address names none. */
   sandbox: string;
   page: PageName;
   /** What follows the page's name, decoded: `[call id]`, `[twin, table]`. */
@@ -13,13 +14,12 @@ export interface Place {
 }
 
 const BASE = "/console";
-const FIRST_SANDBOX = "dev";
 
 const address = signal(new URL(window.location.href));
 
 /** The place that the address names. */
 export const place = computed((): Place => {
-  const [sandbox = FIRST_SANDBOX, page = "calls", ...rest] = segmentsOf(address.value.pathname);
+  const [sandbox = "", page = "calls", ...rest] = segmentsOf(address.value.pathname);
   const known = PAGES.find((each) => each === page) ?? "calls";
   return { sandbox, page: known, rest, query: address.value.searchParams };
 });
@@ -75,6 +75,7 @@ export function setQuery(changes: Record<string, string | undefined>): void {
 
 /** Follows the browser's buttons, and links to places without loading the page again. */
 export function startPlace(): void {
+  dropCode();
   window.addEventListener("popstate", () => {
     address.value = new URL(window.location.href);
   });
@@ -90,4 +91,13 @@ export function startPlace(): void {
     address.value = url;
     window.scrollTo(0, 0);
   });
+}
+
+/** A code that did not let the browser in is used up or unknown: it stays out of bookmarks and of links that are sent on. */
+function dropCode(): void {
+  const url = new URL(window.location.href);
+  if (!url.searchParams.has("code")) return;
+  url.searchParams.delete("code");
+  history.replaceState(null, "", url);
+  address.value = url;
 }

@@ -43,7 +43,7 @@ interface VisitOptions {
 type ConsoleAddress = Pick<RunningTwins, "baseUrl" | "apiKey">;
 
 /** A window of the console. */
-interface Visit extends Problems {
+export interface Visit extends Problems {
   page: Page;
   context: BrowserContext;
   /** Goes to an address below `/console`, as somebody who follows a link: `/dev/calls`. */
