@@ -34,3 +34,36 @@ export async function findBarriers(page: Page): Promise<string[]> {
 export function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }
+
+/** An event of Chromium's trace; times in microseconds. */
+interface TraceEvent {
+  name: string;
+  pid: number;
+  tid: number;
+  /** Processor time of the thread, which other work of the machine does not lengthen. */
+  tdur?: number;
+  args?: { name?: string };
+}
+
+/**
+ * The longest task that the page's own thread had while something was done: the time for which it answers nobody.
+ * @returns its processor time in milliseconds
+ */
+export async function longestTask(page: Page, act: () => Promise<void>): Promise<number> {
+  const browser = page.context().browser();
+  if (!browser) throw new Error("the browser is closed");
+  await browser.startTracing(page, { categories: ["disabled-by-default-devtools.timeline", "__metadata"] });
+  await act();
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: TraceEvent[];
+  };
+  const place = ({ pid, tid }: TraceEvent) => `${pid}/${tid}`;
+  const pages = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
+      .map(place),
+  );
+  const tasks = traceEvents.filter((event) => event.name === "RunTask" && pages.has(place(event)));
+  if (tasks.length === 0) throw new Error("the trace has no tasks of the page");
+  return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000;
+}
