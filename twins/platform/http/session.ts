@@ -9,7 +9,7 @@ import { CONSOLE_SECRET_PREFIX } from "../journal/known-secrets.ts";
 import type { KeyEntry } from "./api-keys.ts";
 
 /** How long a session lasts. */
-export const SESSION_MS = 12 * 3_600_000;
+const SESSION_MS = 12 * 3_600_000;
 
 /** The paths the cookie is sent to. Those of vendor APIs are not among them. */
 const PATHS = ["/c/", "/sandboxes", "/environments", "/console"];

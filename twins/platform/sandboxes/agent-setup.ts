@@ -37,7 +37,7 @@ type Channel = ActorSetup["channels"][number];
 export type RunningChannel = Pick<Channel, "type" | "url" | "protocol"> & Partial<Channel>;
 
 /** A voice channel with where it is known from. */
-export type KnownChannel = RunningChannel & { source: "environment" | "running" };
+type KnownChannel = RunningChannel & { source: "environment" | "running" };
 
 /** Finds the voice channels there are at the moment. */
 export type FindChannels = () => Promise<KnownChannel[]>;

@@ -10,7 +10,7 @@ import { LiveCall } from "./session/live-call.ts";
 const FORMAT = { format: "pcm_s16le", sampleRate: 24_000 } as const;
 const SPEED = 20;
 
-export interface DialledCall {
+interface DialledCall {
   id: string;
   controlUrl: string;
   caller: LiveCall;

@@ -23,7 +23,7 @@ const ENTRY_BYTES = 400;
 /** Shorter header values may be ordinary words of an answer. */
 const MIN_SECRET_LENGTH = 8;
 
-export interface Attempt {
+interface Attempt {
   /** When it began, by the sandbox's clock. */
   atMs: number;
   /** No value while it is awaited. */

@@ -27,7 +27,7 @@ export interface Change {
   at: string;
 }
 
-export interface TwinAddresses {
+interface TwinAddresses {
   name: string;
   url: string;
   control_url: string;

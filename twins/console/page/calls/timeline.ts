@@ -2,7 +2,7 @@
 import type { CallMessage, CallReport, ReportedTurn } from "./types.ts";
 
 /** What the caller said, if it is known. */
-export interface Said {
+interface Said {
   /** Names of samples. */
   samples: readonly string[];
   text: string;

@@ -122,12 +122,6 @@ export interface SimulationEvent {
   received_at: string;
 }
 
-export interface ToolEvent {
-  name: string;
-  arguments: Record<string, unknown>;
-  result: unknown;
-}
-
 /** A page of `/sim/recordings/{id}/peaks`. */
 export interface PeaksAnswer {
   resolution_ms: number;

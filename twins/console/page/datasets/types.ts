@@ -1,7 +1,7 @@
 /** Datasets as the routes below `/environments` describe them. */
 import { read } from "../api/client.ts";
 
-export interface DatasetColumn {
+interface DatasetColumn {
   name: string;
   type: string;
   multi: boolean;

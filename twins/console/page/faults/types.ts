@@ -1,7 +1,7 @@
 /** Faults as the control plane describes them. */
 
 /** The body of `POST /sim/faults`; its members depend on the effect. */
-export interface FaultSpec {
+interface FaultSpec {
   effect: string;
   operation?: string;
   all?: true;

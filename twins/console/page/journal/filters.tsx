@@ -4,17 +4,7 @@ import { setQuery } from "../place.ts";
 import { ChoiceField, Field } from "../ui/field.tsx";
 
 /** Names of the filters in the address. They are the route's own. */
-export const FILTERS = [
-  "twin",
-  "tier",
-  "operation",
-  "method",
-  "status",
-  "text",
-  "fault",
-  "since",
-  "until",
-] as const;
+const FILTERS = ["twin", "tier", "operation", "method", "status", "text", "fault", "since", "until"] as const;
 export type Filters = Partial<Record<(typeof FILTERS)[number], string>>;
 
 export function readFilters(query: URLSearchParams): Filters {

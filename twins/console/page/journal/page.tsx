@@ -130,7 +130,7 @@ function RequestRow({ row, isChosen }: { row: RequestSummary; isChosen: boolean 
   );
 }
 
-export function StatusTag({ status }: { status: number | null }) {
+function StatusTag({ status }: { status: number | null }) {
   if (status === null) return <span class="tag">none</span>;
   const className = status >= 500 ? "tag bad" : status >= 400 ? "tag warn" : "tag good";
   return <span class={className}>{status}</span>;

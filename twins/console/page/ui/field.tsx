@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 
 /** What the control within a field must carry. */
-export interface ControlProps {
+interface ControlProps {
   id: string;
   "aria-invalid": "true" | undefined;
   "aria-describedby": string | undefined;

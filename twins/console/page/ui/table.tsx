@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 
 /** The head of a column: its title, where it is shown, and whether figures are below it. */
-export type ColumnHead = string | { title: string; kind: "number" | "unseen" };
+type ColumnHead = string | { title: string; kind: "number" | "unseen" };
 
 export interface TableFrameProps {
   /** What the table shows, for those who do not see it. */

@@ -19,7 +19,7 @@ export interface SpokenCalls {
   stop(): Promise<void>;
 }
 
-export interface DialledCall {
+interface DialledCall {
   id: string;
   /** The body with which its creation was answered. */
   created: { monitor: { listenUrl: string } };
