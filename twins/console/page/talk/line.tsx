@@ -83,17 +83,24 @@ const QUIETEST_DB = -60;
 
 function Meter(props: { label: string; side: string; level: ReadonlySignal<number> }) {
   const { label, side, level } = props;
-  const element = useRef<HTMLMeterElement>(null);
+  const meter = useRef<HTMLMeterElement>(null);
+  const bar = useRef<HTMLDivElement>(null);
   const id = useId();
-  // Fifty times a second: past the components, straight to the element.
+  // Fifty times a second: past the components, straight to the elements.
   useSignalEffect(() => {
     const decibels = level.value > 0 ? 20 * Math.log10(level.value) : QUIETEST_DB;
-    if (element.current) element.current.value = 1 - Math.max(decibels, QUIETEST_DB) / QUIETEST_DB;
+    const share = 1 - Math.max(decibels, QUIETEST_DB) / QUIETEST_DB;
+    if (meter.current) meter.current.value = share;
+    if (bar.current) bar.current.style.transform = `scaleX(${share.toFixed(3)})`;
   });
   return (
     <div class="meter-row">
       <label for={id}>{label}</label>
-      <meter ref={element} id={id} class={side} min={0} max={1} value={0} />
+      {/* Every browser draws meters in its own way. */}
+      <meter ref={meter} id={id} class="visually-hidden" min={0} max={1} value={0} />
+      <div class={`level ${side}`}>
+        <div ref={bar} class="bar" />
+      </div>
     </div>
   );
 }

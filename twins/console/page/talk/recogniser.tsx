@@ -18,7 +18,8 @@ export function Recogniser({ recognition }: { recognition: Resource<Provider> })
     <div class="notice">
       <p>
         The built-in recogniser listens. It knows {data.samples ?? 0} recorded sentences and no other speech:
-        say one of the samples, or keep your own sentence as a sample after it was heard as nothing.
+        say a sample, or keep your own sentence as one after it was heard as nothing. Spoken anew, a sentence
+        may differ too much from its recording.
       </p>
       <p class="quiet">
         For free speech, give the twin a transcription server, which may run on this machine:{" "}
