@@ -379,6 +379,7 @@ test("nothing keeps anybody from using a call's page, light or dark, narrow or w
     await page.setViewportSize({ width, height: 900 });
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
+      await page.evaluate("window.scrollTo(0, 0)");
       await takePicture(page, `call-${width}-${colorScheme}`);
       expect(await findBarriers(page), `${width} pixels, ${colorScheme}`).toEqual([]);
     }

@@ -88,21 +88,26 @@ function callerLines(messages: readonly CallMessage[], turns: readonly ReportedT
       ...timesOf(message),
     };
   });
-  const unheard = said.flatMap((turn, index): Line[] =>
-    owners[index] !== undefined
-      ? []
-      : [
-          {
-            id: `s${index}`,
-            kind: "caller",
-            message: undefined,
-            said: joinTurns([turn]),
-            cutOff: turn.cut_off === true,
-            startMs: Math.max(0, turn.start_ms),
-            endMs: Math.max(0, turn.end_ms),
-          },
-        ],
-  );
+  // What the caller says reaches the runtime later than what it hears tells: as late as what was heard before.
+  let delayMs = 0;
+  const unheard = said.flatMap((turn, index): Line[] => {
+    const owner = owners[index];
+    if (owner !== undefined) {
+      delayMs = timesOf(owner).startMs - turn.start_ms;
+      return [];
+    }
+    return [
+      {
+        id: `s${index}`,
+        kind: "caller",
+        message: undefined,
+        said: joinTurns([turn]),
+        cutOff: turn.cut_off === true,
+        startMs: Math.max(0, turn.start_ms + delayMs),
+        endMs: Math.max(0, turn.end_ms + delayMs),
+      },
+    ];
+  });
   return [...lines, ...unheard];
 }
 

@@ -122,7 +122,7 @@ function CallerWords({ line }: { line: Extract<SpeechLine, { kind: "caller" }> }
           <span class="tag bad">{message ? "not recognised" : "not heard"}</span>{" "}
           {message
             ? "The runtime heard speech and recognised no words. A recogniser of samples knows those alone; what to do about it is on the page Talk."
-            : "The runtime noticed nothing of this."}
+            : cutOff ? "The call ended before the runtime had understood it." : "The runtime noticed nothing of this."}
         </p>
       ) : (
         <Heard heard={heard} said={said?.text} />
