@@ -170,6 +170,15 @@ test("a tool opens to what it was asked, what it caused, and the rows that chang
   await part("Reported to the engine").getByText("agent_tool_call of agent").waitFor();
 });
 
+test("of two calls at once, each says that what its tool caused may be the other's", async ({ visit }) => {
+  const { voiceUrl } = await stage();
+  await Promise.all([replay("ask-status", { url: voiceUrl }), replay("ask-status", { url: voiceUrl })]);
+  const { page } = await visit(await twinsOf(), "/dev/calls?scenario=ask-status");
+  await openCall(page, "ask-status");
+  await lines(page).getByRole("button", { name: "incident_status" }).click();
+  await page.getByText("At the same time another call ran: some of this may be theirs.").waitFor();
+});
+
 test("each failed expectation is said in plain words and leads to what it is about", async ({ visit }) => {
   const { page } = await visit(await twinsOf(), "/dev/calls?show=failed");
   await openCall(page, "expects-too-much");

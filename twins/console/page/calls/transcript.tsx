@@ -106,8 +106,7 @@ function seekUnlessSelecting(seek: () => void): void {
 function AssistantWords({ line }: { line: Extract<SpeechLine, { kind: "assistant" }> }) {
   return (
     <p>
-      {line.message.text}
-      {line.interrupted ? <span class="tag warn">interrupted by the caller</span> : null}
+      {line.message.text} {line.interrupted ? <span class="tag warn">interrupted by the caller</span> : null}
     </p>
   );
 }
@@ -122,7 +121,9 @@ function CallerWords({ line }: { line: Extract<SpeechLine, { kind: "caller" }> }
           <span class="tag bad">{message ? "not recognised" : "not heard"}</span>{" "}
           {message
             ? "The runtime heard speech and recognised no words. A recogniser of samples knows those alone; what to do about it is on the page Talk."
-            : cutOff ? "The call ended before the runtime had understood it." : "The runtime noticed nothing of this."}
+            : cutOff
+              ? "The call ended before the runtime had understood it."
+              : "The runtime noticed nothing of this."}
         </p>
       ) : (
         <Heard heard={heard} said={said?.text} />
