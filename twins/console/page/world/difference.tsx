@@ -14,7 +14,8 @@ import type { Row, Table } from "./types.ts";
 interface ChangedRow {
   table: string;
   difference: "added" | "changed" | "removed";
-  key: unknown;
+  /** Its key column, or columns. */
+  key: Row;
   /** As it is now, or as it was when it is gone. */
   row: Row;
   /** Of a changed row, the columns that differ. */
@@ -97,7 +98,7 @@ function ChangedRows({ rows }: { rows: readonly ChangedRow[] }) {
       {rows.map((row) => (
         <tr key={JSON.stringify([row.table, row.key])}>
           <td>{row.table}</td>
-          <td>{formatValue(row.key)}</td>
+          <td>{Object.values(row.key).map(formatValue).join(", ")}</td>
           <td>
             <span class={TAGS[row.difference]}>{row.difference}</span>
           </td>
