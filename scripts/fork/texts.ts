@@ -43,5 +43,19 @@ export function withoutRows(markdown: string, gone: Gone, folder: string): strin
     isDropping = !isCode && (isRow(line) || isItem(line)) && names(line, gone, folder);
     if (!isDropping) kept.push(line);
   }
-  return kept.join("\n");
+  return withoutEmptyTables(kept).join("\n");
+}
+
+const isRule = (line: string | undefined) => line !== undefined && /^\|[\s:|-]+\|$/.test(line);
+
+/** A head without rows says nothing. The blank line after it goes with it. */
+function withoutEmptyTables(lines: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    const isEmptyTable = isRow(line) && !isRow(lines[at - 1] ?? "") && isRule(lines[at + 1]);
+    if (isEmptyTable && !isRow(lines[at + 2] ?? "")) at += 2;
+    else kept.push(line);
+  }
+  return kept;
 }

@@ -19,9 +19,15 @@ import { UploadForm } from "./upload-form.tsx";
 
 export function Datasets() {
   const environments = useResource("environments", readEnvironments);
-  if (environments.error) return <Failure error={environments.error} retry={environments.reload} />;
-  if (!environments.data) return <Loading />;
-  return <ChosenDataset environments={environments.data} onChanged={environments.reload} />;
+  const { data, error, reload } = environments;
+  return (
+    <>
+      <Heading title="Datasets" />
+      {error ? <Failure error={error} retry={reload} /> : null}
+      {data ? <ChosenDataset environments={data} onChanged={reload} /> : null}
+      {data || error ? null : <Loading />}
+    </>
+  );
 }
 
 function ChosenDataset(props: { environments: readonly Environment[]; onChanged(): void }) {
@@ -34,7 +40,6 @@ function ChosenDataset(props: { environments: readonly Environment[]; onChanged(
   const service = query.get("service") ?? services[0];
   return (
     <>
-      <Heading title="Datasets" />
       {service === undefined ? (
         <Empty>No service here takes a dataset: elasticsearch and splunk do.</Empty>
       ) : (

@@ -9,8 +9,14 @@ import { ClockCard } from "./clock.tsx";
 export function FaultsAndClock() {
   const { data: sandbox, error, reload } = useSandbox();
   const [named] = place.value.rest;
-  if (error) return <Failure error={error} retry={reload} />;
-  if (!sandbox) return <Loading />;
+  if (!sandbox) {
+    return (
+      <>
+        <Heading title="Faults and clock" />
+        {error ? <Failure error={error} retry={reload} /> : <Loading />}
+      </>
+    );
+  }
   const twins = sandbox.twins.map(({ name }) => name);
   const chosen = twins.find((name) => name === named) ?? twins[0] ?? "";
   return (

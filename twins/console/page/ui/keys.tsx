@@ -97,9 +97,9 @@ export function KeyList() {
         {bindings.map(({ keys, what }) => (
           <>
             <dt key={`${keys} keys`}>
-              {keys.split(" ").map((key) => (
+              {namesOf(keys).map((key) => (
                 <>
-                  <kbd key={key}>{key === "" ? "Space" : key}</kbd>{" "}
+                  <kbd key={key}>{key}</kbd>{" "}
                 </>
               ))}
             </dt>
@@ -109,4 +109,9 @@ export function KeyList() {
       </dl>
     </Dialog>
   );
+}
+
+/** The names of one key, or of two in a sequence. */
+function namesOf(keys: string): string[] {
+  return keys === " " ? ["Space"] : keys.split(" ");
 }

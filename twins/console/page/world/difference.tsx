@@ -24,6 +24,8 @@ interface ChangedRow {
 
 interface Difference {
   tables: Record<string, { added: number; changed: number; removed: number }>;
+  /** Tables with too many written rows to compare; `tables` has how often their rows were written. */
+  uncompared: string[];
   rows: ChangedRow[];
   total: number;
 }
@@ -61,10 +63,18 @@ export function DifferenceView({ twin, tables }: { twin: string; tables: readonl
       </div>
       {difference.error ? <Failure error={difference.error} retry={difference.reload} /> : null}
       {difference.isLoading ? <Loading /> : null}
-      {data?.total === 0 ? <Empty>Nothing has changed since the start.</Empty> : null}
+      {data && data.uncompared.length > 0 ? (
+        <p class="notice">
+          Too many rows were written to compare one by one, in {data.uncompared.join(", ")}. The counts below
+          are of writes.
+        </p>
+      ) : null}
+      {data ? <Counts tables={data.tables} /> : null}
+      {data?.total === 0 && data.uncompared.length === 0 ? (
+        <Empty>Nothing has changed since the start.</Empty>
+      ) : null}
       {data && data.total > 0 ? (
         <>
-          <Counts tables={data.tables} />
           <ChangedRows rows={data.rows} />
           <Pager
             total={data.total}
@@ -79,10 +89,13 @@ export function DifferenceView({ twin, tables }: { twin: string; tables: readonl
 }
 
 function Counts({ tables }: Pick<Difference, "tables">) {
+  const written = Object.entries(tables).filter(
+    ([, { added, changed, removed }]) => added + changed + removed > 0,
+  );
+  if (written.length === 0) return null;
   return (
     <p class="quiet">
-      {Object.entries(tables)
-        .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
+      {written
         .map(
           ([name, { added, changed, removed }]) =>
             `${name}: ${added} added, ${changed} changed, ${removed} removed`,

@@ -19,8 +19,14 @@ const DIFFERENCE = "difference";
 
 export function World() {
   const { data: sandbox, error, reload } = useSandbox();
-  if (error) return <Failure error={error} retry={reload} />;
-  if (!sandbox) return <Loading />;
+  if (!sandbox) {
+    return (
+      <>
+        <Heading title="World" />
+        {error ? <Failure error={error} retry={reload} /> : <Loading />}
+      </>
+    );
+  }
   const twins = sandbox.twins.map(({ name }) => name);
   const [named] = place.value.rest;
   const twin = twins.find((name) => name === named) ?? twins[0];
