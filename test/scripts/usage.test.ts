@@ -21,6 +21,7 @@ const commands = {
   samples: "samples.ts",
   fork: "fork.ts",
   pack: "pack.ts",
+  picture: "console-picture.ts",
   bench: "bench.ts",
   fuzz: "fuzz.ts",
   "check-imports": "check-imports.ts",

@@ -7,23 +7,13 @@ import type { RunningTwins, StartOptions } from "@offhook/platform/server/start"
 import { request } from "@offhook/platform/testing/http";
 import { createShop } from "@offhook/platform/testing/shop-twin";
 import { startEnvironment } from "@offhook/platform/testing/twins";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { test as base, expect } from "vitest";
-import { findChromium } from "./chromium.ts";
+import { findChromium, launchChromium } from "./chromium.ts";
 import { takePicture } from "./page-checks.ts";
 import { type Problems, watchForProblems } from "./problems.ts";
 
 export type { Page } from "playwright-core";
-
-/** Nothing that asks the network for anything but what the page asks. */
-const ARGUMENTS = [
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** A click or an assertion that takes longer has failed. */
 const STEP_MS = 15_000;
@@ -70,11 +60,7 @@ export function testInChromium(furtherArguments: () => readonly string[] = () =>
       browser: [
         // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures that one needs from its pattern.
         async ({}, use) => {
-          if (executablePath === undefined) throw new Error("there is no Chromium");
-          const browser = await chromium.launch({
-            executablePath,
-            args: [...ARGUMENTS, ...furtherArguments()],
-          });
+          const browser = await launchChromium(furtherArguments());
           await use(browser);
           await browser.close();
         },

@@ -1,6 +1,7 @@
 /** Finds the Chromium of this machine. Nothing downloads one: the tests take what is installed. */
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
+import { type Browser, chromium } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
@@ -10,9 +11,10 @@ const USUAL_PLACES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
+const REMEDY = "Install one (Debian: apt-get install chromium), or name one in CHROMIUM_PATH.";
+
 /** What is missing without a Chromium, and how to get one. */
-export const NO_CHROMIUM =
-  "NO CHROMIUM ON THIS MACHINE: the console's tests are SKIPPED. Install one (Debian: apt-get install chromium), or name one in CHROMIUM_PATH.";
+export const NO_CHROMIUM = `NO CHROMIUM ON THIS MACHINE: the console's tests are SKIPPED. ${REMEDY}`;
 
 /**
  * The browser that CHROMIUM_PATH names, else one of the PATH or of the usual places; `undefined` where there is none.
@@ -36,4 +38,21 @@ function isProgram(file: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Nothing that asks the network for anything but what the page asks. */
+const ARGUMENTS = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Starts the Chromium of this machine, without a window. @throws Error where there is none, saying how to get one */
+export async function launchChromium(furtherArguments: readonly string[] = []): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error(`There is no Chromium on this machine. ${REMEDY}`);
+  return chromium.launch({ executablePath, args: [...ARGUMENTS, ...furtherArguments] });
 }
