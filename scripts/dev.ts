@@ -291,7 +291,7 @@ function printAddresses(): void {
   const row = (name: string, text: string) => wrap(text, { head: bold(name.padEnd(columns)), indent });
   line();
   row("agent", `${agentUrl} callers: ${voice}`);
-  row("twins", `${addresses.base_url} control key: ${addresses.api_key}`);
+  row("twins", `${addresses.base_url} API key: ${addresses.api_key}`);
   // On one line, so that terminals make a link of it.
   const { console_url: link } = addresses;
   if (link !== undefined) line(`${bold("console".padEnd(columns))}${link}`);

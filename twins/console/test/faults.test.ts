@@ -23,7 +23,7 @@ test("a template is armed, its hits are counted as they happen and lead to the j
   const row = page.getByRole("table").getByRole("row").nth(1);
   await expect
     .poll(() => row.innerText())
-    .toMatch(/shop\s+status\s+thing.list\s+times 2, status 503\s+armed\s+0\s+0\s+2/);
+    .toMatch(/shop\s+fault-\d+\s+status\s+thing.list\s+times 2, status 503\s+armed\s+0\s+0\s+2/);
   expect((await list()).status).toBe(503);
   await expect.poll(() => row.innerText()).toMatch(/armed\s+1\s+1\s+1/);
   await row.getByRole("link", { name: "1" }).click();
@@ -57,5 +57,5 @@ test("the clock is frozen, set, sped up and returned to live time", async ({ vis
   await clock.getByText("60 times as fast").waitFor();
   expect(await clock.innerText()).toMatch(/2026-03-29 0[12]:/);
   await clock.getByRole("button", { name: "Return to live time" }).click();
-  await clock.getByText("live", { exact: true }).waitFor();
+  await clock.getByText("real time", { exact: true }).waitFor();
 });

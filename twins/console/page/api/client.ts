@@ -6,7 +6,8 @@ export interface Problem {
   table?: string;
   row?: number;
   column?: string | number;
-  path?: string;
+  /** A member of the body or of the query: `match.path`. */
+  field?: string;
   /** Of a file, from 1; `column` is a number then. */
   line?: number;
   value?: unknown;

@@ -39,11 +39,25 @@ export function Faults({ twins, chosen }: { twins: readonly string[]; chosen: st
       <ArmForm key={chosen} twins={twins} twin={chosen} onArmed={faults.reload} />
       {faults.error ? <Failure error={faults.error} retry={faults.reload} /> : null}
       {faults.isLoading ? <Loading /> : null}
+      {faults.data ? <NamedFault faults={faults.data} twin={chosen} /> : null}
       {faults.data?.length === 0 ? <Empty>No fault is armed in this sandbox.</Empty> : null}
       {faults.data && faults.data.length > 0 ? (
         <FaultTable faults={faults.data} onChanged={faults.reload} />
       ) : null}
     </>
+  );
+}
+
+/** A link from a request that a fault hit names it; it may be gone since. */
+function NamedFault({ faults, twin }: { faults: readonly TwinFault[]; twin: string }) {
+  const id = place.value.query.get("fault");
+  if (id === null || faults.some((fault) => fault.twin === twin && fault.id === id)) return null;
+  return (
+    <div class="notice" role="status">
+      {id} of {twin} is not armed any more. A scenario removes its faults when its call is over; its file says
+      which they were, under <code>faults</code>.{" "}
+      <a href={hrefOf({ page: "journal", query: { twin, fault: id } })}>What it hit</a>
+    </div>
   );
 }
 
@@ -75,6 +89,7 @@ function FaultTable({ faults, onChanged }: { faults: readonly TwinFault[]; onCha
         label="Armed faults"
         columns={[
           "Twin",
+          "Fault",
           "Effect",
           "Operation",
           "Details",
@@ -88,6 +103,7 @@ function FaultTable({ faults, onChanged }: { faults: readonly TwinFault[]; onCha
         {faults.map((fault) => (
           <tr key={`${fault.twin} ${fault.id}`}>
             <td>{fault.twin}</td>
+            <td>{fault.id}</td>
             <td>{fault.effect}</td>
             <td>{fault.operation ?? "all"}</td>
             <td class="quiet">{describeDetails(fault)}</td>

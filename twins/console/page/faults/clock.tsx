@@ -1,37 +1,25 @@
 /** The sandbox's clock: frozen, set to a time, sped up, or live. */
 import { useRef, useState } from "preact/hooks";
-import { type ApiError, controlPath, isApiError, read, send } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
-import { useResource } from "../api/resource.ts";
+import { type ApiError, controlPath, isApiError, send } from "../api/client.ts";
+import { type Clock, useClock } from "../api/clock.ts";
 import { place } from "../place.ts";
 import { Failure, Loading } from "../ui/feedback.tsx";
 import { Field } from "../ui/field.tsx";
 import { useAction, useNow } from "../ui/hooks.ts";
-import type { Clock } from "./types.ts";
 
-/** @param twin any one: the clock is that of the whole sandbox */
-export function ClockCard({ twin }: { twin: string }) {
+export function ClockCard() {
   const { sandbox } = place.value;
-  const path = controlPath(sandbox, twin, "clock");
-  const clock = useResource(path, async (signal) => ({
-    ...(await read<Clock>(path, signal)),
-    readAtMs: Date.now(),
-  }));
-  useLive({
-    request: ({ operation }) => {
-      if (operation === "clock.set" || operation === "world.reset") clock.reload();
-    },
-    gap: clock.reload,
-  });
+  const clock = useClock();
+  const path = controlPath(sandbox, "engine", "clock");
   const setting = useAction<ApiError>(isApiError);
   const put = (body: object) => setting.run(() => send("PUT", path, body)).then(clock.reload);
   const setLive = () =>
-    setting.run(() => send("POST", controlPath(sandbox, twin, "reset-world"))).then(clock.reload);
+    setting.run(() => send("POST", controlPath(sandbox, "engine", "reset-world"))).then(clock.reload);
   return (
     <section class="card" aria-labelledby="clock-title">
       <h2 id="clock-title">Clock of the sandbox</h2>
       {clock.error ? <Failure error={clock.error} retry={clock.reload} /> : null}
-      {clock.data ? <Time clock={clock.data} readAtMs={clock.data.readAtMs} /> : null}
+      {clock.data ? <Time clock={clock.data} /> : null}
       {clock.isLoading ? <Loading /> : null}
       <div class="toolbar">
         {clock.data?.speed === 0 ? (
@@ -58,13 +46,15 @@ export function ClockCard({ twin }: { twin: string }) {
   );
 }
 
-function Time({ clock, readAtMs }: { clock: Clock; readAtMs: number }) {
+function Time({ clock }: { clock: Clock }) {
   const now = useNow();
-  const shown = new Date(Date.parse(clock.now) + Math.max(0, now - readAtMs) * clock.speed);
+  const shown = new Date(Date.parse(clock.now) + Math.max(0, now - clock.readAtMs) * clock.speed);
   return (
     <p>
       <strong class="mono">{shown.toISOString().replace("T", " ").slice(0, 19)} UTC</strong>{" "}
-      <span class={clock.mode === "live" ? "tag good" : "tag warn"}>{clock.mode}</span>
+      <span class={clock.mode === "live" ? "tag good" : "tag warn"}>
+        {clock.mode === "live" ? "real time" : clock.mode}
+      </span>
       {clock.speed > 1 || (clock.speed > 0 && clock.speed < 1) ? (
         <span class="quiet"> {clock.speed} times as fast</span>
       ) : null}

@@ -23,7 +23,7 @@ export function FaultsAndClock() {
     <>
       <Heading title="Faults and clock" />
       <Faults twins={twins} chosen={chosen} />
-      <ClockCard twin={chosen} />
+      <ClockCard />
     </>
   );
 }

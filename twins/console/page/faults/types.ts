@@ -32,11 +32,3 @@ export function describeDetails(fault: ArmedFault): string {
     .map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
     .join(", ");
 }
-
-export interface Clock {
-  now: string;
-  mode: string;
-  speed: number;
-  /** The machine's time. */
-  wall: string;
-}

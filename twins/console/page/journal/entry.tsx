@@ -68,7 +68,9 @@ function Entry({ entry, twin }: { entry: JournalEntry; twin: string }) {
           <>
             <dt>Fault</dt>
             <dd>
-              <a href={hrefOf({ page: "faults", rest: [twin] })}>{entry.fault}</a>
+              <a href={hrefOf({ page: "faults", rest: [twin], query: { fault: entry.fault.split(" ")[0] } })}>
+                {entry.fault}
+              </a>
             </dd>
           </>
         )}

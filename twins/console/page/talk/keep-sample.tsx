@@ -116,7 +116,7 @@ type FieldName = "name" | "text";
 function problemOf(error: ApiError | undefined, field: FieldName): string | undefined {
   if (error === undefined) return undefined;
   if (error.status === 409 && field === "name") return error.message;
-  const ofField = error.problems.filter(({ path }) => path === field);
+  const ofField = error.problems.filter((problem) => problem.field === field);
   return ofField.length > 0 ? ofField.map(({ rule }) => rule).join("; ") : undefined;
 }
 

@@ -10,8 +10,8 @@ export function Failure({ error, retry }: { error: ApiError; retry?: () => void 
       {error.problems.length > 0 ? (
         <ul>
           {error.problems.map((problem) => {
-            const where = [problem.table, problem.row, problem.column ?? problem.path].filter(
-              (part) => part !== undefined,
+            const where = [problem.table, problem.row, problem.column ?? problem.field].filter(
+              (part) => part !== undefined && part !== "",
             );
             return (
               <li key={JSON.stringify(problem)}>

@@ -1,5 +1,6 @@
 /** The frame around every page: which sandbox, which page, whether it is live. */
 import type { ComponentChildren } from "preact";
+import { useClock } from "../api/clock.ts";
 import { liveState, useLive } from "../api/live.ts";
 import { useSandboxes } from "../api/sandboxes.ts";
 import { endSession, session } from "../api/session.ts";
@@ -47,6 +48,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
         </nav>
         <div class="bottom">
           <LiveTag />
+          <ClockTag />
           <button type="button" class="button plain small" onClick={showKeys}>
             Keys <kbd>?</kbd>
           </button>
@@ -92,6 +94,17 @@ export function LiveTag() {
     <span class={className} role="status">
       {text}
     </span>
+  );
+}
+
+/** Says so where the sandbox's time is not the machine's: every time that the twins tell is that one. */
+function ClockTag() {
+  const { data } = useClock();
+  if (data === undefined || data.mode === "live") return null;
+  return (
+    <a class="tag warn" href={hrefOf({ page: "faults" })}>
+      clock: {data.mode}
+    </a>
   );
 }
 

@@ -1,10 +1,11 @@
 /** How to get in, for a browser without a session. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { signIn } from "../api/session.ts";
 import { Field } from "./field.tsx";
 
 export function SignIn() {
   const [problem, setProblem] = useState<string>();
+  const isUsed = useUsedCode();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -14,9 +15,17 @@ export function SignIn() {
   return (
     <main class="main sign-in">
       <h1>offhook console</h1>
+      {isUsed ? (
+        <div class="notice warn" role="status">
+          This address has let a browser in already, or is older than 12 hours. Each that is printed works
+          once: <code>npm run dial</code> prints another with each call, and a restart of the twins prints
+          one.
+        </div>
+      ) : null}
       <p>
         Open the address that <code>npm run dev</code> or <code>npm run dial</code> printed: it lets this
-        browser in, once. Or give the key of the control plane, which they print too.
+        browser in, once. Or give the key of the control plane, which <code>npm run dev</code> and{" "}
+        <code>npm run twins</code> print, too.
       </p>
       <form class="toolbar" onSubmit={(event) => void submit(event)}>
         <Field label="API key">
@@ -35,4 +44,15 @@ export function SignIn() {
       )}
     </main>
   );
+}
+
+/** Whether the address has a code that let nobody in. It is taken out of the address: nobody can use it. */
+function useUsedCode(): boolean {
+  const [isUsed] = useState(() => new URL(window.location.href).searchParams.has("code"));
+  useEffect(() => {
+    const address = new URL(window.location.href);
+    address.searchParams.delete("code");
+    history.replaceState(null, "", address);
+  }, []);
+  return isUsed;
 }
