@@ -1,4 +1,7 @@
-/** What changes in a sandbox: the log of its worlds' changes, and the stream of requests and changes. */
+/**
+ * What changes in a sandbox: the log of its worlds' changes, and the stream of requests and changes.
+ * Proves a part of twins/SECURITY.md.
+ */
 import { once } from "node:events";
 import http from "node:http";
 import engine from "@offhook/engine";
