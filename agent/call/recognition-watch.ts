@@ -12,8 +12,12 @@ export class RecognitionWatch {
   readonly #onUnrecognised: () => void;
   /** Caller audio since the end of its speech; `undefined` while no transcript is expected. */
   #waitedBytes: number | undefined;
+  /** The speech has a transcript or an answer; both may come before its end is reported. */
+  #recognised = false;
+  /** A transcript waits for its answer, which is then the answer to whatever the caller adds. */
+  #answerDue = false;
 
-  /** @param unrecognised called once for each such turn */
+  /** @param onUnrecognised called once for each such turn */
   constructor(onUnrecognised: () => void) {
     this.#onUnrecognised = onUnrecognised;
   }
@@ -21,12 +25,13 @@ export class RecognitionWatch {
   message(message: RuntimeMessage): void {
     switch (message.type) {
       case "speech-update":
-        // An answering assistant has recognised the speech, whether or not transcripts are sent.
-        if (message.role === "user" && message.status === "stopped") this.#waitedBytes = 0;
-        else if (message.status === "started") this.#waitedBytes = undefined;
+        if (message.role === "user") this.#userSpeech(message.status);
+        else this.#assistantSpeech(message.status);
         return;
       case "transcript":
-        if (message.role === "user") this.#waitedBytes = undefined;
+        if (message.role !== "user") return;
+        this.#answerDue = true;
+        this.#noteRecognised();
         return;
       default:
         return;
@@ -40,5 +45,25 @@ export class RecognitionWatch {
     if (this.#waitedBytes < RECOGNITION_BYTES) return;
     this.#waitedBytes = undefined;
     this.#onUnrecognised();
+  }
+
+  #userSpeech(status: string): void {
+    if (status === "started") {
+      this.#recognised = this.#answerDue;
+      this.#waitedBytes = undefined;
+    } else if (status === "stopped" && !this.#recognised) {
+      this.#waitedBytes = 0;
+    }
+  }
+
+  #assistantSpeech(status: string): void {
+    this.#answerDue = false;
+    // An answering assistant has recognised the speech, whether or not transcripts are sent.
+    if (status === "started") this.#noteRecognised();
+  }
+
+  #noteRecognised(): void {
+    this.#recognised = true;
+    this.#waitedBytes = undefined;
   }
 }

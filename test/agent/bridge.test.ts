@@ -69,29 +69,72 @@ describe("the bridge", () => {
     await runtimeCall.gone();
   });
 
-  test("speech in which the runtime recognised nothing is a warning, once a call", async () => {
-    const { client, runtimeCall } = await bench.call();
-    const warnings = () => bench.captured.lines.filter(({ msg }) => msg.includes("recognised nothing"));
-    const turn = async (...after: object[]) => {
-      runtimeCall.send({ type: "speech-update", status: "started", role: "user", turn: 0 });
-      runtimeCall.send({ type: "speech-update", status: "stopped", role: "user", turn: 0 });
-      for (const message of after) runtimeCall.send(message);
-      // The agent has read all that when it passes this on, and hears the caller only then.
-      const before = client.audio().length;
-      runtimeCall.sendAudio(Buffer.alloc(2));
-      await client.received(before + 2);
-      const heard = runtimeCall.audioBytes;
-      client.send(Buffer.alloc(SECONDS_3_BYTES));
-      await runtimeCall.received(heard + SECONDS_3_BYTES);
-    };
-    await turn({ type: "transcript", role: "user", transcriptType: "final", transcript: "Hello." });
-    await turn({ type: "speech-update", status: "started", role: "assistant", turn: 0 });
-    expect(warnings()).toEqual([]);
-    await turn();
-    await turn();
-    expect(warnings()).toMatchObject([{ level: 40, msg: expect.stringContaining("24 kHz") }]);
-    client.hangUp();
-    await runtimeCall.gone();
+  describe("speech in which the runtime recognised nothing", () => {
+    const speech = (role: "user" | "assistant", status: "started" | "stopped") => ({
+      type: "speech-update",
+      status,
+      role,
+      turn: 0,
+    });
+    const transcript = { type: "transcript", role: "user", transcriptType: "final", transcript: "Hello." };
+
+    /** A call whose runtime sends messages, and whose caller then sends silence for as long as a transcript may take. */
+    async function startCall() {
+      const { client, runtimeCall } = await bench.call();
+      const earlier = bench.captured.lines.length;
+      return {
+        warnings: () =>
+          bench.captured.lines.slice(earlier).filter(({ msg }) => msg.includes("recognised nothing")),
+        async hear(...messages: object[]) {
+          for (const message of messages) runtimeCall.send(message);
+          // The agent has read all that when it passes this on, and hears the caller only then.
+          const before = client.audio().length;
+          runtimeCall.sendAudio(Buffer.alloc(2));
+          await client.received(before + 2);
+          const heard = runtimeCall.audioBytes;
+          client.send(Buffer.alloc(SECONDS_3_BYTES));
+          await runtimeCall.received(heard + SECONDS_3_BYTES);
+        },
+        async end() {
+          client.hangUp();
+          await runtimeCall.gone();
+        },
+      };
+    }
+
+    test("is a warning, once a call", async () => {
+      const call = await startCall();
+      const spoken = [speech("user", "started"), speech("user", "stopped")];
+      await call.hear(...spoken, transcript);
+      await call.hear(...spoken, speech("assistant", "started"));
+      expect(call.warnings()).toEqual([]);
+      await call.hear(...spoken);
+      await call.hear(...spoken);
+      expect(call.warnings()).toMatchObject([{ level: 40, msg: expect.stringContaining("24 kHz") }]);
+      await call.end();
+    });
+
+    test("is not speech whose transcript or answer came before its end was reported", async () => {
+      const call = await startCall();
+      await call.hear(speech("user", "started"), transcript, speech("user", "stopped"));
+      expect(call.warnings()).toEqual([]);
+      await call.hear(speech("assistant", "started"), speech("assistant", "stopped"));
+      await call.hear(speech("user", "started"), speech("assistant", "started"), speech("user", "stopped"));
+      expect(call.warnings()).toEqual([]);
+      await call.hear(speech("assistant", "stopped"), speech("user", "started"), speech("user", "stopped"));
+      expect(call.warnings()).toHaveLength(1);
+      await call.end();
+    });
+
+    test("is no warning while a transcript waits for its answer", async () => {
+      const call = await startCall();
+      const spoken = [speech("user", "started"), speech("user", "stopped")];
+      await call.hear(...spoken, transcript, ...spoken);
+      expect(call.warnings()).toEqual([]);
+      await call.hear(speech("assistant", "started"), speech("assistant", "stopped"), ...spoken);
+      expect(call.warnings()).toHaveLength(1);
+      await call.end();
+    });
   });
 
   test("a caller who hangs up ends the call at the runtime, then the socket", async () => {
