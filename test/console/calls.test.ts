@@ -161,7 +161,10 @@ test("a tool opens to what it was asked, what it caused, and the rows that chang
   const statement = part("Statements and searches").getByRole("button", { name: /INSERT INTO incidents/ });
   await statement.click();
   await part("Statements and searches").getByText('"statement":').waitFor();
-  await part("Rows that changed").getByRole("link", { name: "postgres.incidents" }).waitFor();
+  const row = part("Rows that changed").getByRole("link", { name: "postgres.incidents" });
+  expect(decodeURIComponent((await row.getAttribute("href")) ?? "")).toMatch(
+    /\/world\/postgres\/incidents\?row=\["INC-\d+"\]$/,
+  );
   await part("Rows that changed").getByText("Customers see an error page").waitFor();
   await part("Webhook")
     .getByText(/^POST http.*\/tool$/)
@@ -188,12 +191,18 @@ test("each failed expectation is said in plain words and leads to what it is abo
   for (const text of words) expect(text).toMatch(/^(The|incident_status|postgres) .* (should|had|was) /);
   await failures.getByRole("link", { name: "Show the tool call" }).click();
   await lines(page).getByRole("heading", { name: "Arguments" }).waitFor();
+  const tool = lines(page).filter({ has: page.getByRole("button", { name: "incident_status" }) });
+  await expect.poll(() => tool.getAttribute("aria-current")).toBe("true");
+  await tool.getByText("not as expected").waitFor();
+  expect(await tool.locator("pre", { hasText: "expected" }).innerText()).toContain(
+    '"id": "INC-1041" ← expected "INC-7"',
+  );
   const item = failures.getByRole("listitem").filter({ hasText: "should not have said “goodbye”" });
   await item.getByRole("link").click();
   await expect.poll(() => lineWith(page, "Goodbye.").last().getAttribute("aria-current")).toBe("true");
   expect(
     await failures.getByRole("link", { name: "Show the rows of incidents" }).getAttribute("href"),
-  ).toContain("/world/postgres/incidents");
+  ).toContain("/world/postgres/incidents?where.id=INC-1041");
 });
 
 test("a running call fills in while one looks at it", async ({ visit }) => {

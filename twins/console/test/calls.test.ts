@@ -1,7 +1,7 @@
 /** What the Calls page makes of a call's record. */
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { afterAll, beforeAll, describe, expect, test as plain } from "vitest";
-import { explainFailure } from "../page/calls/failures.ts";
+import { explainFailure, groupFailures } from "../page/calls/failures.ts";
 import { type Line, lineAt, timelineOf } from "../page/calls/timeline.ts";
 import type { CallMessage, CallReport } from "../page/calls/types.ts";
 import { compareWords, hasSameWords } from "../page/calls/words.ts";
@@ -141,6 +141,43 @@ describe("failures", () => {
     ],
   ])("%s", (text, words, line) => {
     expect(explain(text)).toMatchObject({ words, place: { kind: "line", line: { id: line } } });
+  });
+
+  plain("a tool that failed comes first, with the failures that may follow from it", () => {
+    const failing = messages.map((each) => {
+      if (each.role === "tool_call") return { ...each, recorded_at: "2026-01-01T00:00:00.000Z" };
+      if (each.role !== "tool_result") return each;
+      return { ...each, text: '{"error":"Query read timeout"}', recorded_at: "2026-01-01T00:00:11.000Z" };
+    });
+    const own = { lines: timelineOf(failing, undefined), durationMs: 21_000 };
+    const texts = [
+      'heard: expected "to boats", found "two boats"',
+      'tool_calls[0] look_up result.status: expected "open", found nothing',
+      'said: "{{look_up.status}}" cannot be checked: no tool result has look_up.status',
+      'database: boats {"id":"{{look_up.id}}"}: no tool result has look_up.id',
+      'database: boats {"id":"7"}: expected 1 row, found 3 rows',
+    ];
+    const explained = texts.map((text) => explainFailure(text, own));
+    const groups = groupFailures(explained, own.lines);
+    expect(groups.map(({ words, consequences }) => [words, consequences.map(({ text }) => text)])).toEqual([
+      ["look_up failed after 11.0 s: Query read timeout.", texts.slice(1, 4)],
+      ["The caller should have been understood as “to boats”, and was understood as “two boats”.", []],
+      ["The table boats should have 1 row with id = 7, and has 3 rows.", []],
+    ]);
+    expect(groups[0]?.place).toMatchObject({ kind: "line", line: { id: "m2" } });
+    expect(explained[1]?.words).toBe(
+      'look_up should have answered status "open", and failed: Query read timeout.',
+    );
+    expect(groups[2]?.place).toEqual({ kind: "rows", twin: "postgres", table: "boats", where: { id: "7" } });
+  });
+
+  plain("a tool that the scenario expects to fail explains nothing", () => {
+    const failing = messages.map((each) =>
+      each.role === "tool_result" ? { ...each, text: '{"error":"no"}' } : each,
+    );
+    const own = { lines: timelineOf(failing, undefined), durationMs: 21_000 };
+    const explained = [explainFailure('heard: expected "to boats", found "two boats"', own)];
+    expect(groupFailures(explained, own.lines).map(({ text }) => text)).toEqual([explained[0]?.text]);
   });
 
   plain("what is not known stays as it was reported", () => {

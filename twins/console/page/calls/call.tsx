@@ -9,6 +9,7 @@ import { formatDuration, formatMoment } from "../ui/format.ts";
 import { CopyButton } from "../ui/json.tsx";
 import { Heading, LiveTag } from "../ui/layout.tsx";
 import { type CallRecord, useCall } from "./call-data.ts";
+import { explainFailure } from "./failures.ts";
 import { usePeaks } from "./peaks.ts";
 import { Player } from "./player.ts";
 import { PlayerBar } from "./player-bar.tsx";
@@ -53,14 +54,20 @@ interface CallViewProps {
 
 function CallView({ call, record, sandbox }: CallViewProps) {
   const { simulation, events, report } = record;
-  const lines = useMemo(() => timelineOf(call.messages, report), [call.messages, report]);
+  const speed = simulation?.metadata.speed ?? 1;
+  const lines = useMemo(() => timelineOf(call.messages, report, speed), [call.messages, report, speed]);
   const { peaks, error } = usePeaks(sandbox, call.id, call.status);
   const durationMs = Math.max(call.duration_ms ?? 0, peaks?.durationMs ?? 0, lines.at(-1)?.endMs ?? 0);
+  const explained = useMemo(
+    () => (report?.failures ?? []).map((text) => explainFailure(text, { lines, durationMs })),
+    [report, lines, durationMs],
+  );
   const player = usePlayer();
   const [follows, setFollows] = useState(true);
   const { open, toggle } = useOpenTools();
   const goTo = (line: Line) => {
     player.seek(line.startMs);
+    setQuery({ line: line.id });
     if (line.kind === "tool" && !open.has(line.id)) toggle(line.id);
     const element = document.getElementById(elementId(line));
     element?.scrollIntoView({ block: "nearest" });
@@ -77,8 +84,8 @@ function CallView({ call, record, sandbox }: CallViewProps) {
       {report === undefined ? null : (
         <Failures
           report={report}
+          explained={explained}
           lines={lines}
-          durationMs={durationMs}
           onGo={(where) => (where.kind === "line" ? goTo(where.line) : player.seek(where.ms))}
         />
       )}
@@ -102,10 +109,14 @@ function CallView({ call, record, sandbox }: CallViewProps) {
         lines={lines}
         player={player}
         follows={follows}
-        speed={simulation?.metadata.speed ?? 1}
+        speed={speed}
+        explained={explained}
         openTools={open}
         onToggleTool={toggle}
-        onSeek={(ms) => player.seek(ms)}
+        onSeek={({ id, startMs }) => {
+          player.seek(startMs);
+          setQuery({ line: id });
+        }}
       />
     </>
   );

@@ -39,13 +39,20 @@ export type SpeechLine = LineTimes &
 
 export type Line = SpeechLine | ToolLine;
 
-/** @param report the caller's own; absent for callers that report nothing, and while the call runs */
-export function timelineOf(messages: readonly CallMessage[], report: CallReport | undefined): Line[] {
+/**
+ * @param report the caller's own; absent for callers that report nothing, and while the call runs
+ * @param speed how many times faster than real time the call was placed
+ */
+export function timelineOf(
+  messages: readonly CallMessage[],
+  report: CallReport | undefined,
+  speed = 1,
+): Line[] {
   const turns = inMediaTime(report?.turns ?? [], messages);
   const lines: Line[] = [
     ...callerLines(messages, turns),
     ...assistantLines(messages, turns),
-    ...toolLines(messages),
+    ...toolLines(messages, speed),
   ];
   return lines.sort((a, b) => a.startMs - b.startMs || rank(a) - rank(b));
 }
@@ -147,7 +154,7 @@ function assistantLines(messages: readonly CallMessage[], turns: readonly Report
     });
 }
 
-function toolLines(messages: readonly CallMessage[]): Line[] {
+function toolLines(messages: readonly CallMessage[], speed: number): Line[] {
   return messages
     .filter(({ role }) => role === "tool_call")
     .map((call, index) => {
@@ -155,7 +162,7 @@ function toolLines(messages: readonly CallMessage[]): Line[] {
         ({ role, tool_call_id }) => role === "tool_result" && tool_call_id === call.tool_call_id,
       );
       const startMs = call.start_ms ?? 0;
-      return {
+      const line: ToolLine = {
         id: `m${call.position}`,
         kind: "tool",
         call,
@@ -164,6 +171,7 @@ function toolLines(messages: readonly CallMessage[]): Line[] {
         startMs,
         endMs: Math.max(startMs, result?.end_ms ?? startMs),
       };
+      return { ...line, endMs: Math.max(line.endMs, startMs + (durationOf(line) ?? 0) * speed) };
     });
 }
 
@@ -182,6 +190,30 @@ export function lineAt(lines: readonly Line[], ms: number): Line | undefined {
     if (found === undefined || line.endMs > ms || found.endMs <= ms) found = line;
   }
   return found;
+}
+
+/** A tool of the agent says that it failed by a member `error`. @returns what it says; `undefined`: it did not fail */
+export function errorOf({ result }: ToolLine): string | undefined {
+  const value = result && readJson(result.text);
+  if (typeof value !== "object" || value === null || !("error" in value)) return undefined;
+  return typeof value.error === "string" ? value.error : JSON.stringify(value.error);
+}
+
+/** How long a tool took; `undefined` while it runs. A clock that stands still tells less than its webhook. */
+export function durationOf({ call, result }: ToolLine): number | undefined {
+  if (!call.recorded_at || !result?.recorded_at) return undefined;
+  const attempts = (call.webhook ?? result.webhook)?.attempts ?? [];
+  const askedMs = attempts.reduce((sum, { duration_ms }) => sum + (duration_ms ?? 0), 0);
+  return Math.max(Date.parse(result.recorded_at) - Date.parse(call.recorded_at), askedMs);
+}
+
+/** The value of a JSON text; what is none stays text. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 export function isTool(line: Line): line is ToolLine {

@@ -95,12 +95,6 @@ function spanOf({ call, result }: ToolLine): Span | undefined {
   return { fromMs: fromMs - SLACK_MS, toMs: toMs + SLACK_MS };
 }
 
-/** How long a tool took, by the sandbox's clock; `undefined` while it runs. */
-export function durationOf(line: ToolLine): number | undefined {
-  const span = spanOf(line);
-  return span && span.toMs - span.fromMs - 2 * SLACK_MS;
-}
-
 /** Filters by the machine's time only where that is the sandbox's, too. */
 async function timeQuery(sandbox: string, span: Span | undefined, signal: AbortSignal) {
   const { mode } = await read<{ mode: string }>(controlPath(sandbox, "engine", "clock"), signal);

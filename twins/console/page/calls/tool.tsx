@@ -9,18 +9,25 @@ import { hrefOf, place } from "../place.ts";
 import { Failure, Loading } from "../ui/feedback.tsx";
 import { formatDuration, formatMoment, formatValue } from "../ui/format.ts";
 import { Json } from "../ui/json.tsx";
-import { isTool, type Line, type ToolLine } from "./timeline.ts";
+import type { ExpectedMember } from "./failures.ts";
+import { MarkedJson } from "./marked-json.tsx";
+import { isTool, type Line, readJson, type ToolLine } from "./timeline.ts";
 import { type CausedRequests, type RowChange, useCausedChanges, useCausedRequests } from "./tool-data.ts";
 import type { CallDetails, SimulationEvent, Webhook } from "./types.ts";
+
+/** A request that ends with its tool was answered. */
+const GIVE_UP_SLACK_MS = 100;
 
 export interface ToolDetailsProps {
   line: ToolLine;
   call: CallDetails;
   events: readonly SimulationEvent[];
   lines: readonly Line[];
+  /** Members of its arguments and result that are not as expected. */
+  unexpected: readonly ExpectedMember[];
 }
 
-export function ToolDetails({ line, call, events, lines }: ToolDetailsProps) {
+export function ToolDetails({ line, call, events, lines, unexpected }: ToolDetailsProps) {
   const { sandbox } = place.value;
   const requests = useCausedRequests(sandbox, call, line);
   const changes = useCausedChanges(sandbox, call, line);
@@ -29,16 +36,20 @@ export function ToolDetails({ line, call, events, lines }: ToolDetailsProps) {
     <div class="call-tool-details">
       <div class="columns">
         <Part title="Arguments">
-          <Json value={line.call.arguments ?? {}} />
+          <MarkedJson value={line.call.arguments ?? {}} part="arguments" expected={unexpected} />
         </Part>
         <Part title="Result">
-          {result === undefined ? <p class="quiet">None yet.</p> : <Json value={readJson(result.text)} />}
+          {result === undefined ? (
+            <p class="quiet">None yet.</p>
+          ) : (
+            <MarkedJson value={readJson(result.text)} part="result" expected={unexpected} />
+          )}
         </Part>
       </div>
       <Part title="Statements and searches">
         {result === undefined ? <p class="quiet">They are shown once the tool has answered.</p> : null}
         <Read resource={requests}>
-          {(data) => <Caused caused={data} others={toolsAtOnce(line, lines)} />}
+          {(data) => <Caused caused={data} line={line} others={toolsAtOnce(line, lines)} />}
         </Read>
       </Part>
       {result === undefined ? null : (
@@ -87,7 +98,13 @@ function toolsAtOnce(line: ToolLine, lines: readonly Line[]): string[] {
     .map(({ call }) => call.name ?? "a tool");
 }
 
-function Caused({ caused, others }: { caused: CausedRequests; others: readonly string[] }) {
+interface CausedProps {
+  caused: CausedRequests;
+  line: ToolLine;
+  others: readonly string[];
+}
+
+function Caused({ caused, line, others }: CausedProps) {
   const { requests, total, otherCalls, isClockMoved } = caused;
   const unsure = [
     ...(otherCalls > 0 ? [`${otherCalls === 1 ? "another call" : `${otherCalls} other calls`} ran`] : []),
@@ -111,7 +128,7 @@ function Caused({ caused, others }: { caused: CausedRequests; others: readonly s
       ) : (
         <ul class="call-requests">
           {requests.map((request) => (
-            <CausedRequest key={`${request.twin} ${request.seq}`} request={request} />
+            <CausedRequest key={`${request.twin} ${request.seq}`} request={request} line={line} />
           ))}
         </ul>
       )}
@@ -125,7 +142,7 @@ function Caused({ caused, others }: { caused: CausedRequests; others: readonly s
 }
 
 /** One request; what it asked and what was answered is read when it is opened. */
-function CausedRequest({ request }: { request: RequestSummary }) {
+function CausedRequest({ request, line }: { request: RequestSummary; line: ToolLine }) {
   const [isOpen, setOpen] = useState(false);
   const { twin, seq, method, path, operation, status, duration_ms, sql, fault } = request;
   const { sandbox } = place.value;
@@ -133,16 +150,26 @@ function CausedRequest({ request }: { request: RequestSummary }) {
     read<JournalEntry>(controlPath(sandbox, twin, `requests/${seq}`), signal),
   );
   const isBad = status !== null && status >= 400;
+  const heldMs = heldFor(request, line);
   return (
     <li>
       <button type="button" class="call-tool-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span class="call-twist" aria-hidden="true" />
         <span class="tag">{twin}</span>
-        <code class="call-statement">{sql ?? `${method} ${path}`}</code>
-        <span class={isBad ? "tag bad" : "quiet"}>{status ?? "no answer"}</span>
-        <span class="quiet">{formatDuration(duration_ms)}</span>
-        {fault ? <span class="tag warn">fault</span> : null}
+        <code class="call-statement">{dedent(sql ?? `${method} ${path}`)}</code>
+        <span class="call-outcome">
+          <span class={isBad ? "tag bad" : fault ? "tag warn" : "quiet"}>{status ?? "no answer"}</span>
+          <span class="quiet">{formatDuration(duration_ms)}</span>
+          {fault ? <span class="tag warn">fault {fault}</span> : null}
+        </span>
       </button>
+      {heldMs === undefined ? null : (
+        <p class="call-held">
+          The tool had given up after {formatDuration(heldMs)}
+          {fault ? `: ${fault} held this until ${status === null ? "its end" : "it was let go"}` : ""}.
+          {status !== null && status < 400 ? " What was answered came too late." : ""}
+        </p>
+      )}
       {isOpen ? (
         <div class="call-entry">
           <p class="quiet">
@@ -172,6 +199,22 @@ function CausedRequest({ request }: { request: RequestSummary }) {
   );
 }
 
+/** Time after which the tool had given up on a request that lasted longer than the tool; `undefined`: it had not. */
+function heldFor({ simulated_at, duration_ms }: RequestSummary, { result }: ToolLine): number | undefined {
+  if (!result?.recorded_at) return undefined;
+  const waitedMs = Date.parse(result.recorded_at) - Date.parse(simulated_at);
+  const isOver = duration_ms !== null && duration_ms <= waitedMs + GIVE_UP_SLACK_MS;
+  return isOver || waitedMs < 0 ? undefined : waitedMs;
+}
+
+/** A statement of several lines without the indentation that its source gave to all but the first. */
+function dedent(text: string): string {
+  const [first = "", ...rest] = text.trim().split("\n");
+  const indents = rest.filter((line) => line.trim() !== "").map((line) => line.search(/\S/));
+  const indent = Math.min(...indents, Number.MAX_SAFE_INTEGER);
+  return [first, ...rest.map((line) => line.slice(indent))].join("\n");
+}
+
 const CHANGE_WORDS = { insert: "added", update: "changed", remove: "removed", reset: "reset" } as const;
 
 function Changes({ changes }: { changes: readonly RowChange[] }) {
@@ -183,7 +226,13 @@ function Changes({ changes }: { changes: readonly RowChange[] }) {
           <span class={change.change === "remove" ? "tag bad" : "tag good"}>
             {CHANGE_WORDS[change.change]}
           </span>{" "}
-          <a href={hrefOf({ page: "world", rest: [change.twin, change.table] })}>
+          <a
+            href={hrefOf({
+              page: "world",
+              rest: [change.twin, change.table],
+              query: { row: rowKey(change) },
+            })}
+          >
             {change.twin}.{change.table}
           </a>
           <dl class="facts">
@@ -205,6 +254,12 @@ function Changes({ changes }: { changes: readonly RowChange[] }) {
       ))}
     </ul>
   );
+}
+
+/** The key of a row that is still there, as the page World names it. */
+function rowKey({ key, change }: RowChange): string | undefined {
+  if (change === "remove" || change === "reset" || key === null || key === undefined) return undefined;
+  return JSON.stringify(typeof key === "object" ? Object.values(key) : [key]);
 }
 
 /** The cells worth showing: of a changed row those that changed, where it is known what was before. */
@@ -278,12 +333,4 @@ function reportOf(
     ({ event_type, data }) =>
       event_type === "agent_tool_call" && signature(data.name, data.arguments) === own,
   )[place];
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,12 +1,13 @@
 /** What was said, heard and called, in the order of time; the line that plays is marked. */
 import { useComputed, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { place } from "../place.ts";
 import { formatDuration, formatPosition } from "../ui/format.ts";
+import type { ExpectedMember, ExplainedFailure } from "./failures.ts";
 import { LatencyBar, longestOf } from "./latency.tsx";
 import type { Player } from "./player.ts";
-import { type Line, lineAt, type SpeechLine, type ToolLine } from "./timeline.ts";
+import { durationOf, errorOf, type Line, lineAt, type SpeechLine, type ToolLine } from "./timeline.ts";
 import { ToolDetails } from "./tool.tsx";
-import { durationOf } from "./tool-data.ts";
 import type { CallDetails, SimulationEvent } from "./types.ts";
 import { compareWords, hasSameWords } from "./words.ts";
 
@@ -21,7 +22,9 @@ export interface TranscriptProps {
   /** Ids of the tools that are open. */
   openTools: ReadonlySet<string>;
   onToggleTool(id: string): void;
-  onSeek(ms: number): void;
+  onSeek(line: Line): void;
+  /** Failed expectations; a tool shows its own. */
+  explained: readonly ExplainedFailure[];
 }
 
 /** Id of a line's element. */
@@ -33,7 +36,12 @@ export function Transcript(props: TranscriptProps) {
   const { lines, player, follows, speed } = props;
   const latest = useRef(lines);
   latest.current = lines;
-  const playing = useComputed(() => lineAt(latest.current, player.positionMs.value)?.id);
+  const playing = useComputed(() => {
+    const chosen = latest.current.find(({ id }) => id === place.value.query.get("line"));
+    // A tool makes no sound, so the moment alone would mark what is said around it.
+    const isThere = chosen && Math.abs(chosen.startMs - player.positionMs.value) < 1;
+    return (isThere ? chosen : lineAt(latest.current, player.positionMs.value))?.id;
+  });
   const current = playing.value;
   useSignalEffect(() => {
     const id = playing.value;
@@ -49,7 +57,7 @@ export function Transcript(props: TranscriptProps) {
     <ol class="call-transcript" aria-label="Transcript">
       {lines.map((line) =>
         line.kind === "tool" ? (
-          <ToolEntry key={line.id} line={line} {...props} />
+          <ToolEntry key={line.id} line={line} isCurrent={line.id === current} {...props} />
         ) : (
           <SpeechEntry
             key={line.id}
@@ -70,21 +78,21 @@ interface SpeechEntryProps {
   isCurrent: boolean;
   longestMs: number;
   speed: number;
-  onSeek(ms: number): void;
+  onSeek(line: Line): void;
 }
 
 function SpeechEntry({ line, isCurrent, longestMs, speed, onSeek }: SpeechEntryProps) {
   const latency = line.kind === "assistant" ? line.message.latency : null;
   return (
     <li id={elementId(line)} class={`call-line ${line.kind}`} aria-current={isCurrent ? "true" : undefined}>
-      <button type="button" class="call-moment" onClick={() => onSeek(line.startMs)} title="Play from here">
+      <button type="button" class="call-moment" onClick={() => onSeek(line)} title="Play from here">
         {formatPosition(line.startMs)}
       </button>
       <span class="call-who">{line.kind}</span>
       <div class="call-what">
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the time beside it is the button for keys */}
         {/* biome-ignore lint/a11y/noStaticElementInteractions: the same */}
-        <div class="call-words" onClick={() => seekUnlessSelecting(() => onSeek(line.startMs))}>
+        <div class="call-words" onClick={() => seekUnlessSelecting(() => onSeek(line))}>
           {line.kind === "assistant" ? <AssistantWords line={line} /> : <CallerWords line={line} />}
         </div>
         {latency ? <LatencyBar latency={latency} longestMs={longestMs} speed={speed} /> : null}
@@ -131,7 +139,7 @@ function CallerWords({ line }: { line: Extract<SpeechLine, { kind: "caller" }> }
       {said === undefined ? null : (
         <p class="quiet call-fine">
           {heard !== undefined && hasSameWords(heard, said.text) ? (
-            "heard as the sample says"
+            "all words understood; sample"
           ) : (
             <>the sample says “{said.text}”</>
           )}
@@ -171,21 +179,31 @@ function Heard({ heard, said }: { heard: string; said: string | undefined }) {
   );
 }
 
+/** The failed expectations of a tool's arguments and result. */
+function failuresOf(line: ToolLine, explained: readonly ExplainedFailure[]): ExpectedMember[] {
+  return explained.flatMap(({ place }) =>
+    place?.kind === "line" && place.line.id === line.id ? (place.member ?? []) : [],
+  );
+}
+
 function ToolEntry({
   line,
+  isCurrent,
   call,
   events,
   lines,
   openTools,
   onToggleTool,
   onSeek,
-}: TranscriptProps & { line: ToolLine }) {
+  explained,
+}: TranscriptProps & { line: ToolLine; isCurrent: boolean }) {
   const isOpen = openTools.has(line.id);
   const panel = `tool-${line.id}`;
-  const failed = hasFailed(line);
+  const failed = errorOf(line) !== undefined;
+  const unexpected = failuresOf(line, explained);
   return (
-    <li id={elementId(line)} class="call-line tool">
-      <button type="button" class="call-moment" onClick={() => onSeek(line.startMs)} title="Play from here">
+    <li id={elementId(line)} class="call-line tool" aria-current={isCurrent ? "true" : undefined}>
+      <button type="button" class="call-moment" onClick={() => onSeek(line)} title="Play from here">
         {formatPosition(line.startMs)}
       </button>
       <span class="call-who">tool</span>
@@ -203,27 +221,19 @@ function ToolEntry({
           {line.result === undefined ? (
             <span class="tag accent">{call.status === "ended" ? "no answer" : "running"}</span>
           ) : (
-            <span class={failed ? "tag bad" : "tag good"}>
+            <span class={failed ? "tag bad" : unexpected.length > 0 ? "tag" : "tag good"}>
               {failed ? "failed" : "answered"} after{" "}
               {formatDuration(durationOf(line) ?? line.endMs - line.startMs)}
             </span>
           )}
+          {unexpected.length > 0 ? <span class="tag bad">not as expected</span> : null}
         </button>
         <div id={panel}>
-          {isOpen ? <ToolDetails line={line} call={call} events={events} lines={lines} /> : null}
+          {isOpen ? (
+            <ToolDetails line={line} call={call} events={events} lines={lines} unexpected={unexpected} />
+          ) : null}
         </div>
       </div>
     </li>
   );
-}
-
-/** A tool of the agent says that it failed by a member `error`. */
-function hasFailed({ result }: ToolLine): boolean {
-  if (result === undefined) return false;
-  try {
-    const value: unknown = JSON.parse(result.text);
-    return typeof value === "object" && value !== null && "error" in value;
-  } catch {
-    return false;
-  }
 }

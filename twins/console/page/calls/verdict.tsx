@@ -1,7 +1,7 @@
 /** How a call came out: passed, failed with the reasons in plain words, ended, running. */
 import { hrefOf, place } from "../place.ts";
 import { formatPosition } from "../ui/format.ts";
-import { type ExplainedFailure, explainFailure, type FailurePlace } from "./failures.ts";
+import { type ExplainedFailure, type FailurePlace, type Filter, groupFailures } from "./failures.ts";
 import type { Line } from "./timeline.ts";
 import type { CallReport, CallSummary, Verdict } from "./types.ts";
 
@@ -30,16 +30,15 @@ export function plainReason(reason: string | null): string {
 
 export interface FailuresProps {
   report: CallReport;
+  explained: readonly ExplainedFailure[];
   lines: readonly Line[];
-  durationMs: number;
   onGo(place: Extract<FailurePlace, { kind: "line" | "moment" }>): void;
 }
 
 /** Failed expectations, each with a way to what it is about; and what could not be checked. */
-export function Failures({ report, lines, durationMs, onGo }: FailuresProps) {
+export function Failures({ report, explained, lines, onGo }: FailuresProps) {
   const { failures, unchecked } = report;
   if (failures.length === 0 && unchecked.length === 0) return null;
-  const explained = failures.map((text) => explainFailure(text, { lines, durationMs }));
   return (
     <section
       class={failures.length > 0 ? "notice bad call-failures" : "call-failures"}
@@ -51,10 +50,24 @@ export function Failures({ report, lines, durationMs, onGo }: FailuresProps) {
             {explained.length === 1 ? "1 failed expectation" : `${explained.length} failed expectations`}
           </h2>
           <ul>
-            {explained.map((failure) => (
+            {groupFailures(explained, lines).map(({ consequences, ...failure }) => (
               <li key={failure.text}>
-                <span title={failure.text}>{failure.words}</span>{" "}
-                {failure.place ? <PlaceLink failure={failure} place={failure.place} onGo={onGo} /> : null}
+                <Reason failure={failure} onGo={onGo} />
+                {consequences.length === 0 ? null : (
+                  <details>
+                    <summary>
+                      {consequences.length === 1 ? "1 expectation" : `${consequences.length} expectations`}{" "}
+                      that failed after it, and may follow from it
+                    </summary>
+                    <ul>
+                      {consequences.map((each) => (
+                        <li key={each.text}>
+                          <Reason failure={each} onGo={onGo} />
+                        </li>
+                      ))}
+                    </ul>
+                  </details>
+                )}
               </li>
             ))}
           </ul>
@@ -77,26 +90,44 @@ export function Failures({ report, lines, durationMs, onGo }: FailuresProps) {
   );
 }
 
-interface PlaceLinkProps {
+interface ReasonProps {
   failure: ExplainedFailure;
-  place: FailurePlace;
   onGo: FailuresProps["onGo"];
 }
 
-function PlaceLink({ place: where, onGo }: PlaceLinkProps) {
+function Reason({ failure, onGo }: ReasonProps) {
+  return (
+    <>
+      <span title={failure.text}>{failure.words}</span>{" "}
+      {failure.place ? <PlaceLink place={failure.place} onGo={onGo} /> : null}
+    </>
+  );
+}
+
+/** What the journal can be filtered by. */
+const JOURNAL_FILTERS = ["operation", "method", "status"];
+
+function prefixed(where: Filter): Filter {
+  return Object.fromEntries(Object.entries(where).map(([column, value]) => [`where.${column}`, value]));
+}
+
+function PlaceLink({ place: where, onGo }: { place: FailurePlace; onGo: FailuresProps["onGo"] }) {
   if (where.kind === "rows") {
-    const href = hrefOf({ page: "world", rest: [where.twin, where.table] });
+    const query = prefixed(where.where);
+    const href = hrefOf({ page: "world", rest: [where.twin, where.table], query });
     return <a href={href}>Show the rows of {where.table}</a>;
   }
   if (where.kind === "requests") {
-    const href = hrefOf({ page: "journal", query: { twin: where.twin } });
-    return <a href={href}>Show the requests to {where.twin}</a>;
+    const filters = Object.entries(where.where).filter(([name]) => JOURNAL_FILTERS.includes(name));
+    const query = { twin: where.twin, ...Object.fromEntries(filters) };
+    return <a href={hrefOf({ page: "journal", query })}>Show the requests to {where.twin}</a>;
   }
   const ms = where.kind === "line" ? where.line.startMs : where.ms;
   const isTool = where.kind === "line" && where.line.kind === "tool";
   const query = {
     t: String(Math.round(ms)),
     tool: isTool && where.kind === "line" ? where.line.id : undefined,
+    line: where.kind === "line" ? where.line.id : undefined,
   };
   return (
     <a
