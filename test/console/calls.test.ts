@@ -194,6 +194,7 @@ test("each failed expectation is said in plain words and leads to what it is abo
   const tool = lines(page).filter({ has: page.getByRole("button", { name: "incident_status" }) });
   await expect.poll(() => tool.getAttribute("aria-current")).toBe("true");
   await tool.getByText("not as expected").waitFor();
+  expect(await page.title()).toBe("expects-too-much – offhook console");
   expect(await tool.locator("pre", { hasText: "expected" }).innerText()).toContain(
     '"id": "INC-1041" ← expected "INC-7"',
   );
@@ -311,7 +312,7 @@ const again = {
 };
 
 async function copyScenario(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "Copy as scenario" }).click();
+  await page.getByRole("button", { name: "Copy the call as heard" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   return page.evaluate("navigator.clipboard.readText()");
 }

@@ -2,6 +2,7 @@
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { afterAll, beforeAll, describe, expect, test as plain } from "vitest";
 import { explainFailure, groupFailures } from "../page/calls/failures.ts";
+import { partsOf, toolTimes } from "../page/calls/latency-parts.ts";
 import { type Line, lineAt, timelineOf } from "../page/calls/timeline.ts";
 import type { CallMessage, CallReport } from "../page/calls/types.ts";
 import { compareWords, hasSameWords } from "../page/calls/words.ts";
@@ -109,6 +110,50 @@ describe("words", () => {
       { kind: "both", text: "boats" },
       { kind: "said", text: "right" },
       { kind: "both", text: "now" },
+    ]);
+  });
+});
+
+describe("the parts of a latency", () => {
+  const latency = { endpointing_ms: 400, transcriber_ms: 50, model_ms: 900, voice_ms: 100, turn_ms: 1_600 };
+  const figures = (toolMs: number, turnMs = 1_600) =>
+    partsOf({ ...latency, turn_ms: turnMs }, 1, toolMs).map(({ name, ms }) => [name, ms]);
+
+  plain("tools have their own, what is left is named, and together they are the whole", () => {
+    expect(figures(700)).toEqual([
+      ["endpointing", 400],
+      ["transcriber", 50],
+      ["model", 200],
+      ["tool", 700],
+      ["voice", 100],
+      ["other", 150],
+    ]);
+  });
+
+  plain("without a tool and without a rest there is neither", () => {
+    expect(figures(0, 1_450).map(([name]) => name)).toEqual(["endpointing", "transcriber", "model", "voice"]);
+  });
+
+  plain("an answer waits for the tools between it and the caller; at the same time they count once", () => {
+    const at = (ms: number) => new Date(ms).toISOString();
+    const tool = (position: number, fromMs: number, toMs: number): CallMessage[] => [
+      {
+        ...message(position, "tool_call", 6_500, 6_500),
+        tool_call_id: `c${position}`,
+        recorded_at: at(fromMs),
+      },
+      {
+        ...message(position + 1, "tool_result", 6_500, 6_500, "{}"),
+        tool_call_id: `c${position}`,
+        recorded_at: at(toMs),
+      },
+    ];
+    const spoken = messages.filter(({ role }) => !role.startsWith("tool"));
+    const lines = timelineOf([...spoken, ...tool(10, 1_000, 1_300), ...tool(12, 1_200, 1_450)], undefined);
+    const times = [...toolTimes(lines)].map(([{ id }, ms]) => [id, ms]);
+    expect(times).toEqual([
+      ["m0", 0],
+      ["m4", 450],
     ]);
   });
 });

@@ -72,7 +72,7 @@ function CallView({ call, record, sandbox }: CallViewProps) {
     const element = document.getElementById(elementId(line));
     element?.scrollIntoView({ block: "nearest" });
   };
-  const title = simulation?.scenario ?? call.name ?? "Call";
+  const title = simulation?.scenario ?? call.name ?? (call.simulation_id ? "simulation" : "call");
   return (
     <>
       <CallHeading title={title}>
@@ -180,7 +180,7 @@ function Facts({ call, record, durationMs }: { call: CallDetails; record: CallRe
       <FactList
         facts={[
           ["When", formatMoment(call.started_at ?? call.created_at)],
-          ["Duration", durationMs > 0 ? formatDuration(durationMs) : undefined],
+          ["Duration", durationMs > 0 ? formatDuration(call.duration_ms ?? durationMs) : undefined],
           ["Turns", String(call.turns)],
           [
             "Slowest response",
@@ -227,7 +227,7 @@ interface CopyScenarioProps extends CallViewProps {
   lines: readonly Line[];
 }
 
-/** Two texts: this call as it happened; the file that it was placed from, where it is known. */
+/** Two texts: the file that the call was placed from, where it is known; the call as it happened. */
 function CopyScenario({ sandbox, call, record, lines }: CopyScenarioProps) {
   const { report, simulation } = record;
   const original = simulation?.metadata.scenario_text;
@@ -237,8 +237,8 @@ function CopyScenario({ sandbox, call, record, lines }: CopyScenarioProps) {
   };
   return (
     <>
-      {call.status === "ended" ? <CopyButton text={write}>Copy as scenario</CopyButton> : null}
       {original === undefined ? null : <CopyButton text={original}>Copy its scenario file</CopyButton>}
+      {call.status === "ended" ? <CopyButton text={write}>Copy the call as heard</CopyButton> : null}
     </>
   );
 }

@@ -1,30 +1,7 @@
 /** How long the caller waited for an answer, and for what. */
 import { formatDuration } from "../ui/format.ts";
+import { MIN_OTHER_MS, partsOf } from "./latency-parts.ts";
 import type { Latency } from "./types.ts";
-
-interface Part {
-  name: string;
-  /** What the time went by with. */
-  what: string;
-  /** Time of the machine, or of the call for endpointing, which counts audio. */
-  ms: number;
-  /** What it took of the call: at ten times real time a second of computing is ten of audio. */
-  audioMs: number;
-}
-
-function partsOf(latency: Latency, speed: number): Part[] {
-  const computed = (name: string, what: string, ms: number) => {
-    const bounded = Math.max(0, ms);
-    return { name, what, ms: bounded, audioMs: bounded * speed };
-  };
-  const endpointing = computed("endpointing", "until the turn counted as over", latency.endpointing_ms);
-  return [
-    { ...endpointing, audioMs: endpointing.ms },
-    computed("transcriber", "for the transcript", latency.transcriber_ms),
-    computed("model", "for the model, with its tools", latency.model_ms),
-    computed("voice", "for the voice", latency.voice_ms),
-  ];
-}
 
 export interface LatencyBarProps {
   latency: Latency;
@@ -32,11 +9,13 @@ export interface LatencyBarProps {
   longestMs: number;
   /** How many times faster than real time the call was placed. */
   speed: number;
+  toolMs: number;
 }
 
 /** A stacked bar with its figures. */
-export function LatencyBar({ latency, longestMs, speed }: LatencyBarProps) {
-  const parts = partsOf(latency, speed);
+export function LatencyBar({ latency, longestMs, speed, toolMs }: LatencyBarProps) {
+  const parts = partsOf(latency, speed, toolMs);
+  const overlapMs = parts.reduce((sum, { audioMs }) => sum + audioMs, 0) - latency.turn_ms;
   const hint =
     speed === 1
       ? "From the caller's last sound to the first of the answer"
@@ -59,15 +38,12 @@ export function LatencyBar({ latency, longestMs, speed }: LatencyBarProps) {
             {name} {formatDuration(ms)}
           </span>
         ))}
+        {speed === 1 && overlapMs >= MIN_OTHER_MS ? (
+          <span class="call-figure" title="Parts are computed at the same time, or while the caller is heard">
+            less {formatDuration(overlapMs)} at the same time
+          </span>
+        ) : null}
       </span>
     </div>
   );
-}
-
-/** What the longest bar of a call stands for. */
-export function longestOf(latencies: readonly Latency[], speed: number): number {
-  const sums = latencies.map((latency) =>
-    partsOf(latency, speed).reduce((sum, { audioMs }) => sum + audioMs, 0),
-  );
-  return Math.max(0, ...sums);
 }

@@ -8,6 +8,7 @@ import { useThrottled } from "../ui/hooks.ts";
 import { Heading, LiveTag } from "../ui/layout.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { TableFrame } from "../ui/table.tsx";
+import { explainFailure } from "./failures.ts";
 import { type CallFilter, type CallRow, PAGE_ROWS, readCallPage } from "./list-data.ts";
 import { Outcome } from "./verdict.tsx";
 
@@ -171,14 +172,19 @@ function Row({ row: { call, simulation } }: { row: CallRow }) {
         {failures.length === 0 ? (
           <span class="quiet">—</span>
         ) : (
-          <span class="call-failure" title={failures.join("\n")}>
-            <span class="call-failure-text">{failures[0]}</span>
+          <span class="call-failure" title={failures.map(plainFailure).join("\n")}>
+            <span class="call-failure-text">{plainFailure(failures[0])}</span>
             {failures.length > 1 ? <span class="tag bad">+{failures.length - 1}</span> : null}
           </span>
         )}
       </td>
     </tr>
   );
+}
+
+/** In the words of the call's page, as far as the text alone tells. */
+function plainFailure(text = ""): string {
+  return explainFailure(text, { lines: [], durationMs: 0 }).words;
 }
 
 /** `open_incident, who_is_on_call ×2`. */

@@ -31,7 +31,11 @@ export function scenarioOf(source: ScenarioSource): { file: string; text: string
   const from = originalSections(simulation?.metadata.scenario_text);
   const description = `Places call ${call.id} again${original ? `, of the scenario ${original}` : ""}.`;
   const parts = [
-    [`# Save it as samples/scenarios/${file}.`, ...writeMembers({ name, description })],
+    [
+      "# The call as heard: it expects what happened, not what the call's own scenario expected in vain.",
+      `# Save it as samples/scenarios/${file}.`,
+      ...writeMembers({ name, description }),
+    ],
     writeMembers({ caller: callerOf(source) }),
     ...["given", "faults"].flatMap((section) => (from.has(section) ? [[from.get(section) ?? ""]] : [])),
     [from.get("brain") ?? writeMembers({ brain: brainOf(source) }).join("\n")],

@@ -1,10 +1,11 @@
 /** What was said, heard and called, in the order of time; the line that plays is marked. */
 import { useComputed, useSignalEffect } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { place } from "../place.ts";
 import { formatDuration, formatPosition } from "../ui/format.ts";
 import type { ExpectedMember, ExplainedFailure } from "./failures.ts";
-import { LatencyBar, longestOf } from "./latency.tsx";
+import { LatencyBar } from "./latency.tsx";
+import { longestOf, toolTimes } from "./latency-parts.ts";
 import type { Player } from "./player.ts";
 import { durationOf, errorOf, type Line, lineAt, type SpeechLine, type ToolLine } from "./timeline.ts";
 import { ToolDetails } from "./tool.tsx";
@@ -48,6 +49,7 @@ export function Transcript(props: TranscriptProps) {
     if (id === undefined || !follows || !player.isPlaying.value) return;
     document.getElementById(`line-${id}`)?.scrollIntoView({ block: "nearest" });
   });
+  const tools = useMemo(() => toolTimes(lines), [lines]);
   const longestMs = longestOf(
     lines.flatMap((line) => (line.kind === "assistant" ? (line.message.latency ?? []) : [])),
     speed,
@@ -64,6 +66,7 @@ export function Transcript(props: TranscriptProps) {
             line={line}
             isCurrent={line.id === current}
             longestMs={longestMs}
+            toolMs={tools.get(line) ?? 0}
             speed={speed}
             onSeek={props.onSeek}
           />
@@ -77,11 +80,12 @@ interface SpeechEntryProps {
   line: SpeechLine;
   isCurrent: boolean;
   longestMs: number;
+  toolMs: number;
   speed: number;
   onSeek(line: Line): void;
 }
 
-function SpeechEntry({ line, isCurrent, longestMs, speed, onSeek }: SpeechEntryProps) {
+function SpeechEntry({ line, isCurrent, longestMs, toolMs, speed, onSeek }: SpeechEntryProps) {
   const latency = line.kind === "assistant" ? line.message.latency : null;
   return (
     <li id={elementId(line)} class={`call-line ${line.kind}`} aria-current={isCurrent ? "true" : undefined}>
@@ -95,7 +99,9 @@ function SpeechEntry({ line, isCurrent, longestMs, speed, onSeek }: SpeechEntryP
         <div class="call-words" onClick={() => seekUnlessSelecting(() => onSeek(line))}>
           {line.kind === "assistant" ? <AssistantWords line={line} /> : <CallerWords line={line} />}
         </div>
-        {latency ? <LatencyBar latency={latency} longestMs={longestMs} speed={speed} /> : null}
+        {latency ? (
+          <LatencyBar latency={latency} longestMs={longestMs} speed={speed} toolMs={toolMs} />
+        ) : null}
         {line.kind === "assistant" && !latency && line.responseMs !== null ? (
           <p class="quiet call-fine">
             {formatDuration(line.responseMs)} until the answer, as the caller heard it

@@ -64,6 +64,9 @@ export function Waveform({ player, peaks, lines, durationMs, onChoose, children 
     { keys: "+", what: "Zoom in", run: () => zoomTo(zoom * 2) },
     { keys: "-", what: "Zoom out", run: () => zoomTo(zoom / 2) },
     { keys: "0", what: "The whole call", run: () => zoomTo(1) },
+    { keys: "ArrowLeft ArrowRight", what: "On the picture of the sound: back or forward 1 s" },
+    { keys: "PageDown PageUp", what: "On the picture of the sound: back or forward 10 s" },
+    { keys: "Home End", what: "On the picture of the sound: its beginning or end" },
   ]);
 
   useSignalEffect(() => {

@@ -8,7 +8,8 @@ export interface KeyBinding {
   keys: string;
   /** What it does, for the list. */
   what: string;
-  run(): void;
+  /** Absent: the control that has the focus does it by itself, and the list tells of it. */
+  run?: (() => void) | undefined;
 }
 
 const bound = signal<readonly KeyBinding[][]>([]);
@@ -23,10 +24,10 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
   latest.current = bindings;
   const keys = bindings.map((binding) => `${binding.keys}:${binding.what}`).join("\n");
   useEffect(() => {
-    const own = latest.current.map(({ keys, what }, index) => ({
+    const own = latest.current.map(({ keys, what, run }, index) => ({
       keys,
       what,
-      run: () => latest.current[index]?.run(),
+      run: run && (() => latest.current[index]?.run?.()),
     }));
     bound.value = [...bound.peek(), own];
     return () => {
@@ -56,7 +57,7 @@ export function listenToKeys(): void {
     first = { key: event.key, atMs: performance.now() };
     if (!binding || worksOnControl(event)) return;
     event.preventDefault();
-    binding.run();
+    binding.run?.();
   });
 }
 
@@ -64,7 +65,7 @@ function find(keys: string): KeyBinding | undefined {
   return bound
     .peek()
     .flat()
-    .findLast((binding) => binding.keys === keys);
+    .findLast((binding) => binding.run !== undefined && binding.keys === keys);
 }
 
 function isTyping(target: EventTarget | null): boolean {
@@ -113,5 +114,12 @@ export function KeyList() {
 
 /** The names of one key, or of two in a sequence. */
 function namesOf(keys: string): string[] {
-  return keys === " " ? ["Space"] : keys.split(" ");
+  return keys === " " ? ["Space"] : keys.split(" ").map((key) => KEY_NAMES[key] ?? key);
 }
+
+const KEY_NAMES: Readonly<Record<string, string>> = {
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  PageUp: "Page up",
+  PageDown: "Page down",
+};

@@ -1,5 +1,6 @@
 /** The frame around every page: which sandbox, which page, whether it is live. */
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { useClock } from "../api/clock.ts";
 import { liveState, useLive } from "../api/live.ts";
 import { useSandboxes } from "../api/sandboxes.ts";
@@ -110,6 +111,9 @@ function ClockTag() {
 
 /** The title of a page, with what can be done there at its end. */
 export function Heading({ title, children }: { title: string; children?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} – offhook console`;
+  }, [title]);
   return (
     <div class="heading">
       <h1>{title}</h1>
