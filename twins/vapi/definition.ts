@@ -16,6 +16,7 @@ import { voiceRuntimeConfig } from "./config.ts";
 import { callOperations } from "./control/calls.ts";
 import { providerOperations } from "./control/providers.ts";
 import { sampleOperations } from "./control/samples.ts";
+import { scriptOperations } from "./control/scripts.ts";
 import { voiceRuntimeManual } from "./manual.ts";
 import { recordingOperations } from "./recordings/control.ts";
 import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
@@ -49,6 +50,7 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       ...recordingOperations,
       ...providerOperations,
       ...sampleOperations,
+      ...scriptOperations,
     ],
     secretHeaders: ["authorization", "x-vapi-secret", "location"],
     secretPathParams: ["/:callId/transport", "/:callId/control", "/:callId/listen", "/recordings/:file"],

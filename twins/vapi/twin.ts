@@ -34,6 +34,8 @@ export interface VoiceRuntimeTwin extends RunningTwin {
   exchanges: WebhookExchanges;
   config: VoiceRuntimeConfig;
   samples: SampleFolder;
+  /** Reads the edited script file of all calls, if it was edited. */
+  refreshScript(): void;
 }
 
 /** What a test may replace: the live call and the embedded speech. */
@@ -103,6 +105,7 @@ export async function startVoiceRuntime(
     recordings,
     config,
     samples: sampleFolderOf(config, context),
+    refreshScript: () => refreshScript(script, world, log),
     assistants: createAssistantStore(world, clock, vault, config.org_id),
     spoken: (simulationId) => store.spoken(simulationId),
     async reset(profile) {

@@ -4,7 +4,8 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { type ScriptRule, scriptRules } from "./script.ts";
 
-const content = z.looseObject({ brain: scriptRules });
+/** A file with the rules of a script; a scenario is one. */
+export const scriptContent = z.looseObject({ brain: scriptRules });
 
 export class ScriptFile {
   readonly #path: string;
@@ -44,7 +45,7 @@ function attributesOf(path: string): string {
 }
 
 function readRules(path: string): ScriptRule[] {
-  const parsed = content.safeParse(readYaml(path));
+  const parsed = scriptContent.safeParse(readYaml(path));
   if (parsed.success) return parsed.data.brain;
   throw new Error(`the script ${path} cannot be used:\n${z.prettifyError(parsed.error)}`);
 }

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { parseTemplate, TemplateError } from "./template.ts";
-import { matchesWords, patternProblem } from "./word-match.ts";
+import { matchesWords, namesWords, patternProblem } from "./word-match.ts";
 
 const pattern = z
   .string()
@@ -92,7 +92,22 @@ export function findRule(
   return found ? { rule: found, position } : undefined;
 }
 
+/** The patterns of all rules that name words; `*` alone stands for anything else. */
+export function namedPatterns(rules: readonly ScriptRule[]): string[] {
+  return rules.flatMap(patternsOf).filter(namesWords);
+}
+
+/** Whether what was heard is answered by a rule that names words of it, not by one for anything else. */
+export function namesWhatIsHeard(rules: readonly ScriptRule[], heard: string): boolean {
+  const found = findRule(rules, heard, () => true);
+  if (found === undefined) return false;
+  return patternsOf(found.rule).some((words) => namesWords(words) && matchesWords(words, heard));
+}
+
 function matchesRule(one: ScriptRule, heard: string): boolean {
-  const patterns = typeof one.heard === "string" ? [one.heard] : one.heard;
-  return patterns.some((words) => matchesWords(words, heard));
+  return patternsOf(one).some((words) => matchesWords(words, heard));
+}
+
+function patternsOf({ heard }: ScriptRule): readonly string[] {
+  return typeof heard === "string" ? [heard] : heard;
 }

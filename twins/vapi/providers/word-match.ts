@@ -25,6 +25,11 @@ export function patternProblem(pattern: string): string | undefined {
   return silent ? `"${silent}" has no letters or digits to hear` : undefined;
 }
 
+/** Whether a pattern names a word to hear; one of wildcards alone matches anything. */
+export function namesWords(pattern: string): boolean {
+  return words(pattern).length > 0;
+}
+
 /** Whether the pattern matches everything that was heard. */
 export function matchesWords(pattern: string, heard: string): boolean {
   const wanted = pattern
