@@ -139,6 +139,7 @@ test("a sample is said without a microphone, a tool runs, and hanging up closes 
   await line(page, "You", /I need to open an incident for the checkout service/);
   await line(page, "Tool", /who_is_on_call has answered/);
   await line(page, "Assistant", /is on call for checkout/);
+  expect(await page.getByRole("button", { name: "Keep as sample" }).count()).toBe(0);
   expect(await findBarriers(page)).toEqual([]);
   await page.keyboard.press("h");
   await page.getByText("You hung up").waitFor();
@@ -152,6 +153,48 @@ test("a sample is said without a microphone, a tool runs, and hanging up closes 
   await agent.idle();
   const simulation = `${twins.baseUrl}/simulations/${simulation_id}`;
   await expect.poll(async () => (await request("GET", simulation)).body.ended_at).toEqual(expect.any(String));
+  await page.getByRole("link", { name: "Calls", exact: true }).click();
+  await page.getByRole("rowheader", { name: "talk", exact: true }).first().waitFor();
+});
+
+async function scriptsOf(twin: RunningTwins): Promise<string[]> {
+  const { body } = await request("GET", `${twin.baseUrl}/c/dev/vapi/sim/scripts`, {
+    headers: { "x-api-key": twin.apiKey },
+  });
+  return body.scripts.map(({ simulation_id }: { simulation_id: string }) => simulation_id);
+}
+
+test("the page says what the script answers; the rules of a scenario file answer the next call", {
+  timeout: TIMEOUT_MS,
+}, async ({ visit }) => {
+  const { page, expectProblem } = await visit(twins, "/dev/talk", { reaches: reaches() });
+  const samples = page.getByRole("list", { name: "Samples" }).getByRole("listitem");
+  const answered = samples.filter({ hasText: "answered by the script" });
+  await page.getByText("only what its rules name is answered").waitFor();
+  await page.getByText("hello i need to open an incident for the checkout service").waitFor();
+  await answered.filter({ hasText: "open-incident" }).waitFor();
+  expect(await answered.filter({ hasText: "ask-status" }).count()).toBe(0);
+  expect(await samples.first().innerText()).toContain("answered by the script");
+
+  const file = page.getByLabel("Or the rules of a scenario file");
+  expectProblem(/422/);
+  await file.setInputFiles({ name: "x.yaml", mimeType: "", buffer: Buffer.from("name: x") });
+  await page.getByRole("alert").filter({ hasText: "brain" }).waitFor();
+  await file.setInputFiles(path.join(PROJECT, "samples/scenarios/ask-status.yaml"));
+  await answered.filter({ hasText: "ask-status" }).waitFor();
+  expect(await answered.filter({ hasText: "open-incident" }).count()).toBe(0);
+  expect(await page.getByLabel("Script of the next call").inputValue()).toBe("ask-status");
+  expect(new URL(page.url()).searchParams.get("script")).toBe("ask-status");
+  expect(await findBarriers(page)).toEqual([]);
+
+  await call(page, WITHOUT);
+  await line(page, "Assistant", /How can I help/);
+  expect(await scriptsOf(twins)).toHaveLength(3);
+  await page.getByRole("button", { name: "Say ask-status" }).click();
+  await line(page, "Tool", /incident_status has answered/);
+  await page.getByRole("button", { name: /Hang up/ }).click();
+  await page.getByText("(code 1000)").waitFor();
+  await expect.poll(() => scriptsOf(twins)).toEqual(["*", "ask-status"]);
 });
 
 const REFUSES_THE_RATE = `

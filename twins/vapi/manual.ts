@@ -58,6 +58,10 @@ export const voiceRuntimeManual: TwinManual = {
       id: "vapi.samples",
       text: "POST /sim/samples?name=&text= keeps a WAV file as a sample in the service's folder, and it is recognised from the next turn on; a name that is taken is a 409, and so is a sandbox whose services came with the request.",
     },
+    {
+      id: "vapi.scripts",
+      text: "GET /sim/scripts tells which words each script names and which samples it answers by them; PUT /sim/scripts/{simulation_id} takes a scenario file and makes its brain: the script of that simulation.",
+    },
     { id: "vapi.reset-calls", text: "A reset ends the live calls." },
   ],
 };

@@ -52,6 +52,19 @@ export const vapiControlProofs: Proofs = {
       messages: [{ text: "It is", latency: LATENCY, interrupted: true }],
     });
   },
+  async "vapi.scripts"({ control }) {
+    const brain = [
+      { heard: "* goodbye", say: "Bye." },
+      { heard: "*", say: "Sorry?" },
+    ];
+    expect((await control("PUT", "/scripts/a-call", { brain })).status).toBe(201);
+    expect((await control("GET", "/scripts")).body.scripts).toContainEqual({
+      simulation_id: "a-call",
+      heard: ["* goodbye"],
+      samples: [],
+    });
+    expect((await control("GET", "/data?entity_type=scripts&simulation_id=a-call")).body.total).toBe(1);
+  },
   async "vapi.exchanges"() {
     const runtime = await startDefinition(vapi, {});
     const hook = await startWebhookServer();

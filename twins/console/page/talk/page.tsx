@@ -8,21 +8,23 @@ import { place, setQuery } from "../place.ts";
 import { Empty, Failure, Loading } from "../ui/feedback.tsx";
 import { useAction, useThrottled } from "../ui/hooks.ts";
 import { Heading } from "../ui/layout.tsx";
+import { Answerer, isScripted } from "./answerer.tsx";
 import { CallEnded } from "./call-ended.tsx";
 import { DialForm } from "./dial-form.tsx";
 import { Line } from "./line.tsx";
-import { PhoneCall } from "./phone-call.ts";
+import type { PhoneCall } from "./phone-call.ts";
+import { placeCall } from "./place-call.ts";
 import { knowsSamplesOnly, Recogniser } from "./recogniser.tsx";
 import { SampleList } from "./sample-list.tsx";
 import { SoundError } from "./sound.ts";
 import {
   type Agent,
-  beginSimulation,
-  endSimulation,
+  EVERY_CALL,
   readCallOfSimulation,
   useAgents,
-  useRecognition,
+  useProviders,
   useSamples,
+  useScripts,
 } from "./speech.ts";
 import { Transcript } from "./transcript.tsx";
 
@@ -55,31 +57,40 @@ export function Talk() {
   );
 }
 
+interface PlacedCall {
+  phone: PhoneCall;
+  /** Whose rules answer it. */
+  script: string;
+}
+
 function Telephone({ agents }: { agents: readonly Agent[] }) {
   const { sandbox, query } = place.value;
-  const [phone, setPhone] = useState<PhoneCall>();
+  const [placed, setPlaced] = useState<PlacedCall>();
+  const phone = placed?.phone;
   const [token, setToken] = useState("");
   const dialling = useAction(isDialFailure);
   const samples = useSamples(sandbox);
-  const recognition = useRecognition(sandbox);
+  const providers = useProviders(sandbox);
+  const scripts = useScripts(sandbox);
   const agent = agents.find(({ url }) => url === query.get("agent")) ?? agents[0];
   const call = useCallOf(sandbox, phone?.simulationId);
   const state = phone?.state.value;
   const isUp = state !== undefined && state.name !== "ended";
+  const { recognition, brain } = providers.data ?? {};
+  const nextScript = query.get("script") ?? EVERY_CALL;
+  const script = isUp && placed ? placed.script : nextScript;
+  const answered = scripts.data?.find(({ simulation_id }) => simulation_id === script)?.samples;
 
   useHangUpOnLeaving(phone);
-  useEffect(() => {
-    if (phone && state?.name === "ended") void endSimulation(sandbox, phone.simulationId).catch(ignore);
-  }, [phone, state?.name]);
   const section = useFocusKeeper(phone && isUp);
 
   const dial = (microphone: "open" | "none") =>
     dialling.run(async () => {
       if (!agent || dialling.isRunning) return;
-      const simulationId = await simulationOf(sandbox);
-      const listensToSamples = recognition.data !== undefined && knowsSamplesOnly(recognition.data);
-      const gain = listensToSamples ? "fixed" : "automatic";
-      setPhone(await PhoneCall.dial({ url: agent.url, simulationId, token, gain }, microphone));
+      const gain = recognition !== undefined && knowsSamplesOnly(recognition) ? "fixed" : "automatic";
+      const chosen = brain && isScripted(brain) ? nextScript : EVERY_CALL;
+      const options = { sandbox, url: agent.url, token, gain, script: chosen } as const;
+      setPlaced({ phone: await placeCall(options, microphone), script: chosen });
     });
 
   return (
@@ -108,25 +119,38 @@ function Telephone({ agents }: { agents: readonly Agent[] }) {
           <CallEnded end={state.end} call={call.data} samples={samples.data?.samples ?? []} />
         ) : null}
       </section>
-      <Recogniser recognition={recognition} />
+      {providers.error ? <Failure error={providers.error} retry={providers.reload} /> : null}
+      {recognition ? <Recogniser recognition={recognition} /> : null}
+      {brain ? (
+        <Answerer
+          brain={brain}
+          scripts={scripts}
+          script={script}
+          simulation={phone?.simulationId}
+          onScript={isUp ? undefined : (name) => setQuery({ script: name === EVERY_CALL ? undefined : name })}
+        />
+      ) : null}
       <div class="columns talk-columns">
         <Transcript
           phone={phone}
           call={call}
-          recognition={recognition.data}
+          recognition={recognition}
           locked={samples.data?.locked ?? undefined}
           onKept={() => {
             samples.reload();
-            recognition.reload();
+            providers.reload();
+            scripts.reload();
           }}
         />
-        <SampleList samples={samples} phone={isUp ? phone : undefined} />
+        <SampleList
+          samples={samples}
+          answered={brain && isScripted(brain) ? answered : undefined}
+          phone={isUp ? phone : undefined}
+        />
       </div>
     </>
   );
 }
-
-function ignore(): void {}
 
 /** Keeps the focus in an element whose buttons make room for others. @param what changes when they do */
 function useFocusKeeper(what: boolean | undefined) {
@@ -141,16 +165,6 @@ function useFocusKeeper(what: boolean | undefined) {
 
 function isDialFailure(error: unknown): error is Error {
   return error instanceof SoundError || error instanceof ApiError;
-}
-
-/** An environment without an engine has no simulations; the call is found by any id that is its own. */
-async function simulationOf(sandbox: string): Promise<string> {
-  try {
-    return await beginSimulation(sandbox);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return `console-${crypto.randomUUID()}`;
-    throw error;
-  }
 }
 
 /** The call of a simulation, as the twins see it; read again whenever something of it changes. */

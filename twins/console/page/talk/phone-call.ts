@@ -157,6 +157,7 @@ export class PhoneCall {
   /** Says a recording as if it came from the microphone. */
   say(name: string, samples: Int16Array): void {
     this.#sound.say(samples);
+    this.sent.beginSample();
     this.#saying.value = name;
   }
 
@@ -181,8 +182,13 @@ export class PhoneCall {
   private takeFrame({ said, saidPeak, heardPeak, endsSample }: Frame): void {
     const isOpen = this.#socket.readyState === WebSocket.OPEN;
     this.#levels.value = { caller: isOpen ? saidPeak : 0, assistant: heardPeak };
-    if (endsSample) this.#saying.value = undefined;
-    if (!isOpen || this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) return;
+    if (isOpen && this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#send(said);
+    if (!endsSample) return;
+    this.#saying.value = undefined;
+    this.sent.endSample();
+  }
+
+  #send(said: Int16Array<ArrayBuffer>): void {
     this.#socket.send(said);
     this.sent.push(said);
     this.#sentFrames += 1;

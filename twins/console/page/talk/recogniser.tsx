@@ -1,25 +1,19 @@
 /** Who listens: with the built-in recogniser free speech is heard as nothing, and the page says so before it happens. */
-import type { Resource } from "../api/resource.ts";
-import { Failure } from "../ui/feedback.tsx";
 import type { Provider } from "./speech.ts";
 
-export function Recogniser({ recognition }: { recognition: Resource<Provider> }) {
-  const { data, error, reload } = recognition;
-  if (error) return <Failure error={error} retry={reload} />;
-  if (!data) return null;
-  if (!knowsSamplesOnly(data)) {
+export function Recogniser({ recognition }: { recognition: Provider }) {
+  const { provider, model, samples } = recognition;
+  if (!knowsSamplesOnly(recognition)) {
     return (
-      <p class="quiet">
-        Listens: {[data.provider, data.model].filter(Boolean).join(", ")}. It hears free speech.
-      </p>
+      <p class="quiet">Listens: {[provider, model].filter(Boolean).join(", ")}. It hears free speech.</p>
     );
   }
   return (
     <div class="notice">
       <p>
-        The built-in recogniser listens. It knows {data.samples ?? 0} recorded sentences and no other speech:
-        say a sample, or keep your own sentence as one after it was heard as nothing. Spoken anew, a sentence
-        may differ too much from its recording.
+        The built-in recogniser listens. It knows {samples ?? 0} recorded sentences and no other speech: say a
+        sample, or keep your own sentence as one after it was heard as nothing. Spoken anew, a sentence may
+        differ too much from its recording.
       </p>
       <p class="quiet">
         For free speech, give the twin a transcription server, which may run on this machine:{" "}

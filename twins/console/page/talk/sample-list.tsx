@@ -1,5 +1,5 @@
 /** Recordings that can be said instead of speaking. */
-import { useId } from "preact/hooks";
+import { useId, useMemo } from "preact/hooks";
 import { isApiError } from "../api/client.ts";
 import type { Resource } from "../api/resource.ts";
 import { place, setQuery } from "../place.ts";
@@ -7,7 +7,7 @@ import { Empty, Failure, Loading } from "../ui/feedback.tsx";
 import { formatDuration } from "../ui/format.ts";
 import { useAction } from "../ui/hooks.ts";
 import type { PhoneCall } from "./phone-call.ts";
-import { readSample, type SampleFolder } from "./speech.ts";
+import { readSample, type Sample, type SampleFolder } from "./speech.ts";
 
 /** More are found by their words. */
 const MAX_SHOWN = 100;
@@ -18,17 +18,27 @@ const KINDS = {
   "wrong-rate": "at a wrong rate, which is heard as nothing",
 } as const;
 
-/** @param phone the call that is up */
-export function SampleList(props: { samples: Resource<SampleFolder>; phone: PhoneCall | undefined }) {
-  const { samples, phone } = props;
+export interface SampleListProps {
+  samples: Resource<SampleFolder>;
+  /** Names of the samples that a rule of the script answers; `undefined`: a model answers, or it is not known. */
+  answered: readonly string[] | undefined;
+  /** The call that is up. */
+  phone: PhoneCall | undefined;
+}
+
+export function SampleList({ samples, answered, phone }: SampleListProps) {
   const { sandbox, query } = place.value;
   const saying = useAction(isApiError);
   const [titleId, searchId] = [useId(), useId()];
   const words = query.get("sample") ?? "";
   const all = samples.data?.samples;
-  const found = (all ?? []).filter(({ name, text }) =>
-    `${name} ${text}`.toLowerCase().includes(words.toLowerCase()),
-  );
+  const isAnswered = useMemo(() => {
+    const names = new Set(answered);
+    return ({ name }: Sample) => names.has(name);
+  }, [answered]);
+  const found = (all ?? [])
+    .filter(({ name, text }) => `${name} ${text}`.toLowerCase().includes(words.toLowerCase()))
+    .toSorted((a, b) => Number(isAnswered(b)) - Number(isAnswered(a)));
   const say = (name: string) =>
     saying.run(async () => {
       const audio = await readSample(sandbox, name);
@@ -64,26 +74,14 @@ export function SampleList(props: { samples: Resource<SampleFolder>; phone: Phon
       {all && all.length > 0 && found.length === 0 ? <Empty>No sample has these words.</Empty> : null}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and before a call nothing in it takes the focus. */}
       <ul class="samples" aria-label="Samples" tabIndex={0}>
-        {found.slice(0, MAX_SHOWN).map(({ name, kind, text, duration_ms }) => (
-          <li key={name}>
-            <span class="text">
-              {text || "No speech"}
-              <span class="quiet">
-                {[name, kind === "speech" ? "" : KINDS[kind], formatDuration(duration_ms)]
-                  .filter(Boolean)
-                  .join(" · ")}
-              </span>
-            </span>
-            <button
-              type="button"
-              class="button small"
-              aria-label={`Say ${name}`}
-              disabled={phone === undefined}
-              onClick={() => void say(name)}
-            >
-              {phone?.saying.value === name ? "Says it" : "Say"}
-            </button>
-          </li>
+        {found.slice(0, MAX_SHOWN).map((sample) => (
+          <Line
+            key={sample.name}
+            sample={sample}
+            isAnswered={isAnswered(sample)}
+            phone={phone}
+            onSay={(name) => void say(name)}
+          />
         ))}
       </ul>
       {found.length > MAX_SHOWN ? (
@@ -92,5 +90,36 @@ export function SampleList(props: { samples: Resource<SampleFolder>; phone: Phon
         </p>
       ) : null}
     </section>
+  );
+}
+
+interface LineProps {
+  sample: Sample;
+  isAnswered: boolean;
+  phone: PhoneCall | undefined;
+  onSay(name: string): void;
+}
+
+function Line({ sample: { name, kind, text, duration_ms }, isAnswered, phone, onSay }: LineProps) {
+  return (
+    <li>
+      <span class="text">
+        {text || "No speech"} {isAnswered ? <span class="tag good">answered by the script</span> : null}
+        <span class="quiet">
+          {[name, kind === "speech" ? "" : KINDS[kind], formatDuration(duration_ms)]
+            .filter(Boolean)
+            .join(" · ")}
+        </span>
+      </span>
+      <button
+        type="button"
+        class="button small"
+        aria-label={`Say ${name}`}
+        disabled={phone === undefined}
+        onClick={() => onSay(name)}
+      >
+        {phone?.saying.value === name ? "Says it" : "Say"}
+      </button>
+    </li>
   );
 }

@@ -1,5 +1,5 @@
 /** What the page asks of the twins: which agents there are, who listens, which recordings there are. */
-import { controlPath, queryText, read, readFile, send, sendFile } from "../api/client.ts";
+import { ApiError, controlPath, queryText, read, readFile, send, sendFile } from "../api/client.ts";
 import { type Resource, useResource } from "../api/resource.ts";
 import type { CallDetails, CallSummary } from "../calls/types.ts";
 import { readSampleWav, wavOf } from "./wav.ts";
@@ -50,12 +50,61 @@ export function useAgents(sandbox: string): Resource<Agent[]> {
   });
 }
 
-/** What recognises the caller's speech. */
-export function useRecognition(sandbox: string): Resource<Provider> {
-  return useResource(`recognition ${sandbox}`, async (signal) => {
-    const path = controlPath(sandbox, "vapi", "providers");
-    return (await read<{ recognition: Provider }>(path, signal)).recognition;
+/** What listens and what answers. */
+export interface Providers {
+  recognition: Provider;
+  brain: Provider;
+}
+
+export function useProviders(sandbox: string): Resource<Providers> {
+  return useResource(`providers ${sandbox}`, (signal) =>
+    read<Providers>(controlPath(sandbox, "vapi", "providers"), signal),
+  );
+}
+
+/** Rules of the scripted brain. */
+export interface Script {
+  /** `*`: those of every call without its own. */
+  simulation_id: string;
+  /** The words that its rules name. */
+  heard: string[];
+  /** Names of the samples that one of these rules answers. */
+  samples: string[];
+}
+
+/** The script of calls without their own. */
+export const EVERY_CALL = "*";
+
+/** The scripts that a call may have, that of every call first. */
+export function useScripts(sandbox: string): Resource<Script[]> {
+  return useResource(`scripts ${sandbox}`, async (signal) => {
+    const path = controlPath(sandbox, "vapi", "scripts");
+    return (await read<{ scripts: Script[] }>(path, signal)).scripts;
   });
+}
+
+/** Adds the script of a scenario file, or replaces the one of its name. @throws ApiError */
+export async function addScriptFile(sandbox: string, name: string, file: Blob): Promise<void> {
+  const path = controlPath(sandbox, "vapi", `scripts/${encodeURIComponent(name)}`);
+  await sendFile("PUT", path, new Blob([file], { type: "application/yaml" }));
+}
+
+/** Gives a simulation the rules of a script. @throws ApiError */
+export async function copyScript(sandbox: string, from: string, simulation: string): Promise<void> {
+  const query = { entity_type: "scripts", simulation_id: from };
+  const { rows } = await read<{ rows: { rules: unknown }[] }>(controlPath(sandbox, "vapi", "data", query));
+  const [row] = rows;
+  if (row === undefined) {
+    throw new ApiError(404, "not_found", `the script ${from} is gone; choose another one`);
+  }
+  const data = { scripts: [{ simulation_id: simulation, rules: row.rules }] };
+  await send("POST", controlPath(sandbox, "vapi", "data"), { data });
+}
+
+/** @throws ApiError */
+export async function removeScript(sandbox: string, simulation: string): Promise<void> {
+  const body = { entity_type: "scripts", key: simulation };
+  await send("DELETE", controlPath(sandbox, "vapi", "data"), body);
 }
 
 /** The recordings that the recogniser knows. */
@@ -83,7 +132,7 @@ const enginePath = (sandbox: string) => `/s/${encodeURIComponent(sandbox)}/engin
 
 /** Begins a simulation, by which the call is found. @returns its id @throws ApiError */
 export async function beginSimulation(sandbox: string): Promise<string> {
-  const body = { metadata: { placed_from: "console" } };
+  const body = { scenario: "talk", metadata: { placed_from: "console" } };
   return (await send<{ id: string }>("POST", enginePath(sandbox), body)).id;
 }
 

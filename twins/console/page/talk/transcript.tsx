@@ -43,11 +43,12 @@ export function Transcript({ phone, call, recognition, locked, onKept }: Transcr
               result={resultOf(message, call.data?.messages ?? [])}
               recognition={recognition}
               onKeep={
-                phone &&
-                (() => {
-                  const audio = phone.sent.cut(message.start_ms ?? 0, message.end_ms ?? 0);
-                  setKept({ audio, heard: message.text });
-                })
+                phone && isOwnSpeech(phone, message)
+                  ? () => {
+                      const audio = phone.sent.cut(message.start_ms ?? 0, message.end_ms ?? 0);
+                      setKept({ audio, heard: message.text });
+                    }
+                  : undefined
               }
             />
           ))}
@@ -59,6 +60,11 @@ export function Transcript({ phone, call, recognition, locked, onKept }: Transcr
       ) : null}
     </section>
   );
+}
+
+/** A turn that was said from a sample is one already. */
+function isOwnSpeech(phone: PhoneCall, { start_ms, end_ms }: CallMessage): boolean {
+  return start_ms !== null && end_ms !== null && !phone.sent.isSample(start_ms, end_ms);
 }
 
 function resultOf(
