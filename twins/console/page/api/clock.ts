@@ -3,6 +3,7 @@ import { place } from "../place.ts";
 import { controlPath, read } from "./client.ts";
 import { useLive } from "./live.ts";
 import { type Resource, useResource } from "./resource.ts";
+import { useSandbox } from "./sandboxes.ts";
 
 export interface Clock {
   now: string;
@@ -15,14 +16,18 @@ export interface Clock {
   readAtMs: number;
 }
 
-/** Any twin tells it; the engine is in every sandbox. */
-const TELLER = "engine";
+/** The address of a route of the clock, at whichever twin; `undefined` until the twins are known. */
+export function useClockPath(route: "clock" | "reset-world"): string | undefined {
+  const { data } = useSandbox();
+  const [teller] = data?.twins ?? [];
+  return teller && controlPath(place.value.sandbox, teller.name, route);
+}
 
 /** The clock, read again when somebody sets it. */
 export function useClock(): Resource<Clock> {
-  const path = controlPath(place.value.sandbox, TELLER, "clock");
+  const path = useClockPath("clock");
   const clock = useResource(path, async (signal) => ({
-    ...(await read<Omit<Clock, "readAtMs">>(path, signal)),
+    ...(await read<Omit<Clock, "readAtMs">>(path ?? "", signal)),
     readAtMs: Date.now(),
   }));
   useLive({

@@ -1,20 +1,18 @@
 /** The sandbox's clock: frozen, set to a time, sped up, or live. */
 import { useRef, useState } from "preact/hooks";
-import { type ApiError, controlPath, isApiError, send } from "../api/client.ts";
-import { type Clock, useClock } from "../api/clock.ts";
-import { place } from "../place.ts";
+import { type ApiError, isApiError, send } from "../api/client.ts";
+import { type Clock, useClock, useClockPath } from "../api/clock.ts";
 import { Failure, Loading } from "../ui/feedback.tsx";
 import { Field } from "../ui/field.tsx";
 import { useAction, useNow } from "../ui/hooks.ts";
 
 export function ClockCard() {
-  const { sandbox } = place.value;
   const clock = useClock();
-  const path = controlPath(sandbox, "engine", "clock");
+  const path = useClockPath("clock") ?? "";
+  const livePath = useClockPath("reset-world") ?? "";
   const setting = useAction<ApiError>(isApiError);
   const put = (body: object) => setting.run(() => send("PUT", path, body)).then(clock.reload);
-  const setLive = () =>
-    setting.run(() => send("POST", controlPath(sandbox, "engine", "reset-world"))).then(clock.reload);
+  const setLive = () => setting.run(() => send("POST", livePath)).then(clock.reload);
   return (
     <section class="card" aria-labelledby="clock-title">
       <h2 id="clock-title">Clock of the sandbox</h2>
