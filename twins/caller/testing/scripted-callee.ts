@@ -1,7 +1,7 @@
 /** A callee for the caller's own rules: a WebSocket server whose behaviour is written in the test. */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { CALLER_RATE, FRAME_MS, msToSamples, samplesToBytes, silence } from "@offhook/audio/pcm";
+import { CALLER_RATE, FRAME_MS, msToSamples, samplesToBytes, samplesToMs, silence } from "@offhook/audio/pcm";
 import { type WebSocket, WebSocketServer } from "ws";
 
 /** Silence an agent owes after each turn. */
@@ -14,6 +14,7 @@ export class ScriptedLine {
   /** Every message that came, in order. */
   readonly messages: { data: Buffer; binary: boolean }[] = [];
   #receivedBytes = 0;
+  #sentSamples = 0;
   #waiting: { bytes: number; resolve: () => void }[] = [];
   readonly closed: Promise<number>;
 
@@ -42,7 +43,13 @@ export class ScriptedLine {
     return new Promise((resolve) => this.#waiting.push({ bytes, resolve }));
   }
 
+  /** Audio sent so far, trailing silence with it. */
+  get sentMs(): number {
+    return samplesToMs(this.#sentSamples, CALLER_RATE);
+  }
+
   sendAudio(samples: Int16Array): void {
+    this.#sentSamples += samples.length;
     this.socket.send(samplesToBytes(samples));
   }
 

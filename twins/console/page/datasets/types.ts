@@ -24,12 +24,20 @@ export interface DatasetWithSample extends Dataset {
   sample: Record<string, unknown>[];
 }
 
+/** A service that takes a dataset. */
+export interface Service {
+  name: string;
+  /** Whether its dataset is being uploaded, replaced or deleted. */
+  changing: boolean;
+  dataset: Dataset | null;
+}
+
 export interface Environment {
   name: string;
   /** Ids of the sandboxes that use its datasets. */
   sandboxes: string[];
   /** The services that take a dataset. */
-  services: { name: string; dataset: Dataset | null }[];
+  services: Service[];
 }
 
 /** Where a dataset is. */
@@ -57,6 +65,13 @@ export function datasetPath({ environment, service }: DatasetPlace): string {
 export async function readEnvironments(signal?: AbortSignal): Promise<Environment[]> {
   const answer = await read<{ environments: Environment[] }>("/environments", signal);
   return answer.environments;
+}
+
+/** One service of an environment, as it is now. @throws ApiError */
+export async function readService({ environment, service }: DatasetPlace): Promise<Service | undefined> {
+  const environments = await readEnvironments();
+  const services = environments.find(({ name }) => name === environment)?.services;
+  return services?.find(({ name }) => name === service);
 }
 
 /** The value of a column in a row: its name is a member, or a path of members (`http.request.method`). */

@@ -5,20 +5,15 @@ import { Confirm } from "../ui/dialog.tsx";
 import { Failure } from "../ui/feedback.tsx";
 import { formatBytes } from "../ui/format.ts";
 import { FileRefusal } from "./refusal.tsx";
-import {
-  type Dataset,
-  type DatasetPlace,
-  FORMATS,
-  type Format,
-  formatOf,
-  readEnvironments,
-} from "./types.ts";
-import { type UploadAnswer, uploadFile } from "./upload.ts";
+import { type Dataset, type DatasetPlace, FORMATS, type Format, formatOf, readService } from "./types.ts";
+import { type UploadAnswer, uploadFile, whenSettled } from "./upload.ts";
 
 type State =
   | { kind: "choosing" }
   | { kind: "sending"; sentBytes: number; controller: AbortController }
-  | { kind: "cancelled" }
+  /** The twins have not noticed yet. */
+  | { kind: "cancelling" }
+  | { kind: "cancelled"; outcome: "unchanged" | "changed" }
   | { kind: "asking"; present: Dataset }
   | { kind: "refused"; error: ApiError; file: File }
   | { kind: "done"; answer: UploadAnswer };
@@ -45,12 +40,12 @@ export function UploadForm({ environment, service, sandboxes, onChanged }: Uploa
 
   const start = async () => {
     if (!file) return;
-    const present = await readPresent({ environment, service });
+    const present = (await readService({ environment, service }))?.dataset;
     if (present) setState({ kind: "asking", present });
-    else await transfer(file, "keep");
+    else await transfer(file, undefined);
   };
 
-  const transfer = async (chosen: File, existing: "keep" | "replace") => {
+  const transfer = async (chosen: File, present: Dataset | undefined) => {
     const controller = new AbortController();
     running.current = controller;
     setState({ kind: "sending", sentBytes: 0, controller });
@@ -62,26 +57,35 @@ export function UploadForm({ environment, service, sandboxes, onChanged }: Uploa
         service,
         file: chosen,
         format,
-        existing,
+        existing: present ? "replace" : "keep",
         onSent,
         signal,
       });
       setState({ kind: "done", answer });
       onChanged();
     } catch (error) {
-      if (controller.signal.aborted) setState({ kind: "cancelled" });
+      if (controller.signal.aborted) await cancel(present);
       else if (!(error instanceof ApiError)) throw error;
       else await explain(error, chosen);
     }
   };
 
+  /** A file that had arrived before its upload was cancelled is there nevertheless. */
+  const cancel = async (before: Dataset | undefined) => {
+    setState({ kind: "cancelling" });
+    const after = await whenSettled({ environment, service });
+    const isSame = after?.created_at === before?.created_at;
+    setState({ kind: "cancelled", outcome: isSame ? "unchanged" : "changed" });
+    if (!isSame) onChanged();
+  };
+
   /** Somebody else may have uploaded meanwhile, and a refusal before the file has arrived can reach us as a lost connection. */
   const explain = async (error: ApiError, chosen: File) => {
-    const present =
-      error.status === 409 || error.status === 0 ? await readPresent({ environment, service }) : undefined;
+    const now =
+      error.status === 409 || error.status === 0 ? await readService({ environment, service }) : undefined;
     setState(
-      present && error.status === 409
-        ? { kind: "asking", present }
+      now?.dataset && !now.changing && error.status === 409
+        ? { kind: "asking", present: now.dataset }
         : { kind: "refused", error, file: chosen },
     );
   };
@@ -109,7 +113,7 @@ export function UploadForm({ environment, service, sandboxes, onChanged }: Uploa
         <button
           type="button"
           class="button primary"
-          disabled={!file || state.kind === "sending"}
+          disabled={!file || state.kind === "sending" || state.kind === "cancelling"}
           onClick={() => void start()}
         >
           Upload
@@ -120,7 +124,7 @@ export function UploadForm({ environment, service, sandboxes, onChanged }: Uploa
         <Confirm
           title="Replace the dataset?"
           action="Delete and replace"
-          run={() => void transfer(file, "replace")}
+          run={() => void transfer(file, state.present)}
           onClose={() => setState((now) => (now.kind === "asking" ? { kind: "choosing" } : now))}
         >
           <p>
@@ -137,13 +141,6 @@ export function UploadForm({ environment, service, sandboxes, onChanged }: Uploa
       ) : null}
     </section>
   );
-}
-
-/** The dataset that is there now; `undefined`: none. */
-async function readPresent({ environment, service }: DatasetPlace): Promise<Dataset | undefined> {
-  const environments = await readEnvironments();
-  const services = environments.find(({ name }) => name === environment)?.services;
-  return services?.find(({ name }) => name === service)?.dataset ?? undefined;
 }
 
 function DropArea({ file, onChoose }: { file: File | undefined; onChoose(file: File | undefined): void }) {
@@ -185,10 +182,18 @@ function Outcome({ state, file }: { state: State; file: File | undefined }) {
           onCancel={() => state.controller.abort()}
         />
       );
+    case "cancelling":
+      return (
+        <div class="notice" role="status">
+          Cancelling…
+        </div>
+      );
     case "cancelled":
       return (
         <div class="notice" role="status">
-          Cancelled. Nothing was changed.
+          {state.outcome === "unchanged"
+            ? "Cancelled. Nothing was changed."
+            : "The file had arrived before it was cancelled: its rows are there."}
         </div>
       );
     case "refused":

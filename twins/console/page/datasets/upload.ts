@@ -1,6 +1,16 @@
 /** Sends a file to the twins, with progress, as the browser reads it from the disk. */
 import { ApiError, queryText, refusalOf } from "../api/client.ts";
-import { type DatasetPlace, type DatasetWithSample, datasetPath, type Format } from "./types.ts";
+import {
+  type Dataset,
+  type DatasetPlace,
+  type DatasetWithSample,
+  datasetPath,
+  type Format,
+  readService,
+} from "./types.ts";
+
+/** Between two looks whether an upload that was cancelled has ended. */
+const SETTLING_MS = 200;
 
 export interface UploadRequest extends DatasetPlace {
   file: File;
@@ -43,4 +53,13 @@ export function uploadFile(request: UploadRequest): Promise<UploadAnswer> {
     xhr.setRequestHeader("content-type", "application/octet-stream");
     xhr.send(file);
   });
+}
+
+/** The dataset of a place once nothing changes it: the twins notice a cancelled upload a while after the browser. @throws ApiError */
+export async function whenSettled(place: DatasetPlace): Promise<Dataset | undefined> {
+  for (;;) {
+    const service = await readService(place);
+    if (!service?.changing) return service?.dataset ?? undefined;
+    await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
+  }
 }
