@@ -16,7 +16,7 @@ import { type Problems, watchForProblems } from "./problems.ts";
 export type { Page } from "playwright-core";
 
 /** A click or an assertion that takes longer has failed. */
-const STEP_MS = 15_000;
+const STEP_MS = 30_000;
 
 interface VisitOptions {
   /** Size of the window in CSS pixels; default 1280 × 800. */
