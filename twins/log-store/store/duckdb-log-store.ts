@@ -5,6 +5,7 @@
 import { mkdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Listeners } from "@offhook/platform/base/listeners";
 import { makeTemporaryFolder, type TemporaryFolder } from "@offhook/platform/base/temporary-folder";
 import type { Logger } from "pino";
 import type { FieldCatalog, IndexMapping, TextIndex } from "../fields.ts";
@@ -96,7 +97,7 @@ class DuckDbLogStore implements LogStore {
   /** Removed when the store closes. */
   readonly #temporaryFolder: TemporaryFolder | undefined;
   readonly #mutex = new PriorityMutex();
-  readonly #listeners = new Set<(change: StoreChange) => void>();
+  readonly #listeners = new Listeners<StoreChange>();
   readonly #changes = new DocumentChanges({
     fitting: () => this.#fitting,
     file: () => this.#file,
@@ -250,10 +251,7 @@ class DuckDbLogStore implements LogStore {
   }
 
   watch(listener: (change: StoreChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   close(): Promise<void> {
@@ -373,6 +371,6 @@ class DuckDbLogStore implements LogStore {
 
   #announce(change: NewChange): void {
     const numbered = { stateVersion: ++this.stateVersion, ...change };
-    for (const listener of [...this.#listeners]) listener(numbered);
+    this.#listeners.tell(numbered);
   }
 }

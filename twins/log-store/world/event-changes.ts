@@ -1,4 +1,5 @@
 /** What becomes of a store's changes in its world: told row by row, traced, and compared with the baseline. */
+import { Listeners } from "@offhook/platform/base/listeners";
 import { WrittenRows } from "@offhook/platform/world/difference";
 import { boundWrite, EVERY_TABLE } from "@offhook/platform/world/traced-change";
 import type {
@@ -21,22 +22,16 @@ const MAX_COMPARED = 1000;
 const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
 
 export class EventChanges {
-  readonly #listeners = new Set<(change: WorldChange) => void>();
-  readonly #tracers = new Set<TraceListener>();
+  readonly #listeners = new Listeners<WorldChange>();
+  readonly #tracers = new Listeners<TracedChange>();
   readonly #written = new WrittenEvents();
 
   watch(listener: (change: WorldChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   trace(listener: TraceListener): () => void {
-    this.#tracers.add(listener);
-    return () => {
-      this.#tracers.delete(listener);
-    };
+    return this.#tracers.add(listener);
   }
 
   setBaseline(): void {
@@ -51,12 +46,11 @@ export class EventChanges {
     this.#written.note(change);
     if (this.#tracers.size > 0) {
       for (const traced of tracedChanges(change)) {
-        for (const tracer of this.#tracers) tracer({ stateVersion: change.stateVersion, ...traced });
+        this.#tracers.tell({ stateVersion: change.stateVersion, ...traced });
       }
     }
     if (this.#listeners.size === 0) return;
-    for (const worldChange of worldChanges(change))
-      for (const listener of [...this.#listeners]) listener(worldChange);
+    for (const worldChange of worldChanges(change)) this.#listeners.tell(worldChange);
   }
 }
 

@@ -3,6 +3,7 @@
  * and reads treat both alike, so that loading a snapshot also restores the files.
  */
 import { isDeepStrictEqual } from "node:util";
+import { Listeners } from "../base/listeners.ts";
 import { compareTables } from "../world/difference.ts";
 import { collectTables, dumpState, loadState, sourceOf, withoutTables } from "../world/state-source.ts";
 import {
@@ -35,7 +36,7 @@ const FIXED_FILE = "a file cannot be changed; remove it and upload it again";
 export class WorldWithFiles implements World {
   readonly #world: World;
   readonly #files: FileStore;
-  readonly #listeners = new Set<(change: WorldChange) => void>();
+  readonly #listeners = new Listeners<WorldChange>();
   /** The files at the start, or after the last reset. */
   #baseline: readonly StoredFile[] = [];
 
@@ -150,24 +151,23 @@ export class WorldWithFiles implements World {
   watch(listener: (change: WorldChange) => void): () => void {
     const listenToBoth = (change: WorldChange) =>
       listener({ ...change, stateVersion: change.stateVersion + this.#files.version });
-    const unwatch = this.#world.watch(listenToBoth);
-    this.#listeners.add(listener);
+    const unwatch = [this.#world.watch(listenToBoth), this.#listeners.add(listener)];
     return () => {
-      unwatch();
-      this.#listeners.delete(listener);
+      for (const end of unwatch) end();
     };
   }
 
   trace(listener: TraceListener): () => void {
     const listenToBoth = (change: TracedChange) =>
       listener({ ...change, stateVersion: change.stateVersion + this.#files.version });
-    const end = this.#world.trace?.(listenToBoth) ?? this.#world.watch(listenToBoth);
     const traceFile = (change: WorldChange) =>
       listener({ ...change, ...(change.row ? { key: { name: change.row.name } } : {}) });
-    this.#listeners.add(traceFile);
+    const untrace = [
+      this.#world.trace?.(listenToBoth) ?? this.#world.watch(listenToBoth),
+      this.#listeners.add(traceFile),
+    ];
     return () => {
-      end();
-      this.#listeners.delete(traceFile);
+      for (const end of untrace) end();
     };
   }
 
@@ -229,9 +229,7 @@ export class WorldWithFiles implements World {
   }
 
   #tell(changes: Omit<WorldChange, "stateVersion">[]): void {
-    for (const change of changes) {
-      for (const listener of [...this.#listeners]) listener({ stateVersion: this.stateVersion, ...change });
-    }
+    for (const change of changes) this.#listeners.tell({ stateVersion: this.stateVersion, ...change });
   }
 }
 

@@ -1,6 +1,7 @@
 /** The newest changes of all worlds of a sandbox, within a count and a byte budget. */
 import { type Clock, wallTime } from "../base/clock.ts";
 import { sizeOfJson } from "../base/json.ts";
+import { Listeners } from "../base/listeners.ts";
 import { EVERY_TABLE, isDeferred } from "../world/traced-change.ts";
 import type { DeferredRow, Row, TracedChange, World } from "../world/world.ts";
 import { Ring, type RingLimits } from "./ring.ts";
@@ -31,7 +32,7 @@ export interface LoggedChange extends TracedChange {
 export class ChangeLog {
   readonly #clock: Clock;
   readonly #ring = new Ring<LoggedChange>(changeLogLimits);
-  readonly #listeners = new Set<(change: LoggedChange) => void>();
+  readonly #listeners = new Listeners<LoggedChange>();
   readonly #newest = new Map<string, LoggedChange>();
 
   constructor(clock: Clock) {
@@ -56,10 +57,7 @@ export class ChangeLog {
 
   /** Calls `listener` with each change until the returned function is called. */
   watch(listener: (change: LoggedChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   #add(twin: string, change: TracedChange): void {
@@ -68,8 +66,7 @@ export class ChangeLog {
       this.#ring.add(entry);
       this.#newest.set(twin, entry);
     }
-    if (this.#listeners.size === 0) return;
-    for (const listener of [...this.#listeners]) listener(entry);
+    this.#listeners.tell(entry);
   }
 
   #entryOf(

@@ -4,6 +4,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { type Clock, wallTime } from "../base/clock.ts";
+import { Listeners } from "../base/listeners.ts";
 import { type Headers, MASK, type Mask } from "./mask.ts";
 import { Ring, type RingLimits } from "./ring.ts";
 
@@ -103,7 +104,7 @@ export class Journal {
   readonly #tiers: Record<Tier, Ring<JournalEntry>>;
   /** Separate from the rest of the control tier, so that callers without a key cannot evict the entries of those with one. */
   readonly #refused: Ring<JournalEntry>;
-  readonly #listeners = new Set<(entry: JournalEntry) => void>();
+  readonly #listeners = new Listeners<JournalEntry>();
   #seq = 0;
 
   constructor(mask: Mask, clock: Clock, given: Partial<JournalLimits> = {}) {
@@ -157,16 +158,13 @@ export class Journal {
       const notes = answer.notes && keep(Buffer.from(JSON.stringify(answer.notes)), "application/json");
       entry.answer = { status, headers: answered, body: kept, notes, durationMs, fault };
       ring.grow(number, kept.bytes.length + (notes?.bytes.length ?? 0) + lengthOf(answered));
-      for (const listener of [...this.#listeners]) listener(entry);
+      this.#listeners.tell(entry);
     };
   }
 
   /** Calls `listener` with each entry once it is answered, until the returned function is called. */
   watch(listener: (entry: JournalEntry) => void): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   /** Entries of both tiers in the order in which the requests arrived. */

@@ -1,4 +1,5 @@
 /** What becomes of the writes of a world in memory: told row by row, traced, and compared with the baseline. */
+import { Listeners } from "../base/listeners.ts";
 import { WrittenRows } from "./difference.ts";
 import { identityOf, keyOf, type TableType } from "./table.ts";
 import { boundWrite, EVERY_TABLE } from "./traced-change.ts";
@@ -13,8 +14,8 @@ export interface RowWrite {
 }
 
 export class TableChanges {
-  readonly #listeners = new Set<(change: WorldChange) => void>();
-  readonly #tracers = new Set<TraceListener>();
+  readonly #listeners = new Listeners<WorldChange>();
+  readonly #tracers = new Listeners<TracedChange>();
   readonly #written = new WrittenRows();
   readonly #unannounced: WorldChange[] = [];
   #announcing = false;
@@ -25,17 +26,11 @@ export class TableChanges {
   }
 
   watch(listener: (change: WorldChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   trace(listener: TraceListener): () => void {
-    this.#tracers.add(listener);
-    return () => {
-      this.#tracers.delete(listener);
-    };
+    return this.#tracers.add(listener);
   }
 
   setBaseline(): void {
@@ -76,8 +71,7 @@ export class TableChanges {
 
   #trace(changes: Iterable<Omit<TracedChange, "stateVersion">>): void {
     for (const change of changes) {
-      const numbered = { stateVersion: this.#stateVersion, ...change };
-      for (const tracer of this.#tracers) tracer(numbered);
+      this.#tracers.tell({ stateVersion: this.#stateVersion, ...change });
     }
   }
 
@@ -90,7 +84,7 @@ export class TableChanges {
     this.#announcing = true;
     try {
       for (let change = this.#unannounced.shift(); change; change = this.#unannounced.shift()) {
-        for (const listener of [...this.#listeners]) listener(change);
+        this.#listeners.tell(change);
       }
     } finally {
       this.#announcing = false;

@@ -1,5 +1,6 @@
 /** A world over the tables of a real Postgres database, which the code under test may create and fill, too. */
 
+import { Listeners } from "@offhook/platform/base/listeners";
 import type { TwinHealth } from "@offhook/platform/twin/twin";
 import { compareTables } from "@offhook/platform/world/difference";
 import { boundWrite } from "@offhook/platform/world/traced-change";
@@ -73,8 +74,8 @@ const MAX_COMPARED_BYTES = 64 * 1024 * 1024;
 
 export class PostgresWorld implements World {
   #stateVersion = 1;
-  readonly #listeners = new Set<(change: WorldChange) => void>();
-  readonly #tracers = new Set<TraceListener>();
+  readonly #listeners = new Listeners<WorldChange>();
+  readonly #tracers = new Listeners<TracedChange>();
   /** Whether the state was loaded from given data, which is not kept. */
   #isGiven = false;
   readonly #database: WorldDatabase;
@@ -272,13 +273,11 @@ export class PostgresWorld implements World {
   }
 
   watch(listener: (change: WorldChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   trace(listener: TraceListener): () => void {
-    this.#tracers.add(listener);
-    return () => this.#tracers.delete(listener);
+    return this.#tracers.add(listener);
   }
 
   /**
@@ -349,11 +348,11 @@ export class PostgresWorld implements World {
     for (const { table, change, row } of changes) {
       this.#stateVersion++;
       const told = { stateVersion: this.#stateVersion, table, change, ...(row === undefined ? {} : { row }) };
-      for (const listener of this.#listeners) listener(told);
+      this.#listeners.tell(told);
     }
     if (this.#tracers.size === 0) return;
     for (const change of tracedOf(changes)) {
-      for (const tracer of this.#tracers) tracer({ stateVersion: this.#stateVersion, ...change });
+      this.#tracers.tell({ stateVersion: this.#stateVersion, ...change });
     }
   }
 }
