@@ -75,7 +75,9 @@ const environmentSchema = z.object({
     (text) => text === "*" || text === "null" || isOrigin(text),
     "must be origins as browsers send them, such as https://app.example.com or http://localhost:3000, separated by commas: without a path, the scheme's own port, or a * in them; or * alone",
   ).default([]),
-  /** Maximum calls; further callers get 503. */
+  /** Processes that share the agent's address and its calls, to use a machine's cores; 1 is a single process. */
+  AGENT_WORKERS: wholeNumber(1, 64).default(1),
+  /** Maximum calls, of all processes of the agent together; further callers get 503. */
   MAX_CALLS: count.default(500),
   /** Longest call; above what the assistant allows the runtime (`maxDurationSeconds`), which ends it with its own reason. */
   MAX_CALL_MS: wholeNumber(1, 43_200_000).default(900_000),
@@ -94,7 +96,8 @@ const environmentSchema = z.object({
   /** Time that running calls have to finish after SIGTERM. */
   DRAIN_TIMEOUT_MS: wholeNumber(0, 3_600_000).default(30_000),
   /**
-   * How long `/readyz` answers 503 before the agent stops listening, even without a call: a load balancer has to see it.
+   * How long `/readyz` answers 503 while the agent still takes calls, and listens even without one: a load balancer has to
+   * see it. Not longer than the drain time.
    * Default: 5000 in production, 0 elsewhere.
    */
   SHUTDOWN_DELAY_MS: wholeNumber(0, 3_600_000).optional(),
@@ -127,6 +130,7 @@ export interface Config {
   toolSecret: string | undefined;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
+  workers: number;
   maxCalls: number;
   maxCallMs: number;
   maxSilenceMs: number;
@@ -182,6 +186,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     toolSecret: values.TOOL_SECRET,
     allowedHosts: values.ALLOWED_HOSTS,
     allowedOrigins: values.ALLOWED_ORIGINS,
+    workers: values.AGENT_WORKERS,
     maxCalls: values.MAX_CALLS,
     maxCallMs: values.MAX_CALL_MS,
     maxSilenceMs: values.MAX_SILENCE_MS,

@@ -93,6 +93,11 @@ export class HttpServer {
     return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
   }
 
+  /** Stops listening; connections that are open go on. */
+  stopListening(): void {
+    this.#server.close();
+  }
+
   /** Stops listening, waits for requests in progress up to the time limit, and closes the remaining connections. */
   async close(timeoutMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));

@@ -21,16 +21,23 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 const MAX_FIRST_TIMES = 32;
 
-/** Creates the process's logger. It writes asynchronously, so that a slow reader of stdout does not delay audio. */
-export function createLog(level: string): Logger {
+/** Longest write of a process that shares stdout with others (PIPE_BUF): a pipe takes it whole, with no other's line inside. */
+const MAX_SHARED_WRITE_BYTES = 4096;
+
+/**
+ * Creates the process's logger. It writes asynchronously, so that a slow reader of stdout does not delay audio.
+ * @param worker which of several processes this is; goes with every line
+ */
+export function createLog(level: string, worker?: string): Logger {
+  const shared = worker === undefined ? {} : { maxWrite: MAX_SHARED_WRITE_BYTES };
   return pino(
     {
       level,
-      base: null,
+      base: worker === undefined ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: SECRET_MEMBERS, censor: "[secret]" },
     },
-    pino.destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES }),
+    pino.destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES, ...shared }),
   );
 }
 

@@ -4,11 +4,12 @@
  * 1; a rejection that no code caught has interrupted nothing, and is logged.
  */
 import { existsSync } from "node:fs";
+import type { Logger } from "pino";
 import { ToolLoadError } from "../tools/registry.ts";
-import { ConfigError, environmentVariables, readConfig } from "./config.ts";
+import { type Config, ConfigError, environmentVariables, readConfig } from "./config.ts";
 import { writeLocator } from "./locator.ts";
 import { createLog, messageOf } from "./log.ts";
-import { startAgent } from "./server.ts";
+import { type AgentProcess, startAgent } from "./server.ts";
 
 const MAX_LINE_CHARS = 76;
 
@@ -32,11 +33,18 @@ function linesOf(names: readonly string[]): string {
   return lines.join(",\n");
 }
 
+/** Starts the agent as one process, or as several. */
+async function start(config: Config, log: Logger): Promise<AgentProcess> {
+  if (config.workers === 1) return startAgent(config, { log, environment: process.env });
+  const { startWorkers } = await import("./workers/pool.ts");
+  return startWorkers(config, log);
+}
+
 async function main(): Promise<void> {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
-  const agent = await startAgent(config, { log, environment: process.env });
+  const agent = await start(config, log);
   const removeLocator = config.production ? undefined : await writeLocator(agent.url, log);
 
   let exitCode = 0;
@@ -44,13 +52,13 @@ async function main(): Promise<void> {
   let isHurried = false;
   async function stop(cause: string): Promise<void> {
     stopsSince = performance.now();
-    log.info({ cause, calls: agent.activeCalls }, "agent stops: no new calls, running ones may finish");
+    log.info({ cause, calls: agent.activeCalls }, "agent stops: running calls may finish");
     // First of all /readyz fails.
     const stopped = agent.stop();
     await removeLocator?.();
     await stopped;
     log.info("agent stopped");
-    process.exit(exitCode);
+    process.exit(agent.hasFailed ? 1 : exitCode);
   }
   function receive(signal: NodeJS.Signals): void {
     if (stopsSince === undefined) {

@@ -160,6 +160,10 @@ export class AgentMetrics {
     "offhook_events_lost_total",
     "Events that did not reach the engine, by reason.",
   );
+  readonly workersLost = new Counter(
+    "offhook_workers_lost_total",
+    "Worker processes that ended unasked and were replaced, by reason.",
+  );
   readonly #active: Gauge;
 
   /** @param activeCalls answers how many calls there are at the moment */
@@ -183,6 +187,7 @@ export class AgentMetrics {
       this.tools,
       this.dropped,
       this.eventsLost,
+      this.workersLost,
     ];
     return metrics
       .map((metric) =>

@@ -1,22 +1,37 @@
 /** The routes for operators (liveness, readiness, metrics), and the answers to unknown routes and failed requests. */
 import express, { type ErrorRequestHandler, type Router } from "express";
 import type { Logger } from "pino";
-import type { CallRegister } from "./call/call-register.ts";
 import { messageOf, safeText } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import { isWebSocket } from "./voice-endpoint.ts";
 
+/** What the routes for operators tell. */
+export interface ProbedAgent {
+  /** Whether the agent is shutting down. */
+  readonly draining: boolean;
+  /** The metrics, of all processes of the agent. */
+  metricsText(): string | Promise<string>;
+}
+
 /** `/healthz`, `/readyz` (503 while shutting down), `/metrics`, and a hint for requests of `/voice` without a WebSocket. */
-export function probes(calls: CallRegister, metrics: AgentMetrics): Router {
+export function probes(agent: ProbedAgent): Router {
   const router = express.Router();
   router.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });
   router.get("/readyz", (_request, response) => {
-    response.status(calls.refusing ? 503 : 200).json({ status: calls.refusing ? "draining" : "ready" });
+    response.status(agent.draining ? 503 : 200).json({ status: agent.draining ? "draining" : "ready" });
   });
-  router.get("/metrics", (_request, response) => {
-    response.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
+  router.get("/metrics", async (_request, response) => {
+    let text: string;
+    try {
+      text = await agent.metricsText();
+    } catch (error) {
+      // Part of a sum would look like counters that start anew.
+      response.status(503).json({ error: messageOf(error) });
+      return;
+    }
+    response.type("text/plain; version=0.0.4; charset=utf-8").send(text);
   });
   router.all("/voice", (_request, response) => {
     const error = "callers connect with a WebSocket; see https://www.rfc-editor.org/rfc/rfc6455";

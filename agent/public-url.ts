@@ -1,6 +1,6 @@
 /**
  * The address at which the voice runtime reaches this agent. In this order: `PUBLIC_BASE_URL`; the agent's own address if
- * the runtime runs on this machine (a twin); a tunnel, opened on the first call and shared by all.
+ * the runtime runs on this machine (a twin); a tunnel, opened on the first call and shared by all, of all workers too.
  */
 import type { Logger } from "pino";
 import { type Config, isLoopback } from "./config.ts";
@@ -38,6 +38,8 @@ export interface PublicUrlParts {
   ownUrl(): string;
   /** Starts the server for the tunnel, which has only `/tool`. @returns its address */
   openToolServer(): Promise<string>;
+  /** In a worker: the address of the tunnel that the primary process opens and all workers share. */
+  sharedTunnel?(): Promise<string>;
 }
 
 /**
@@ -48,12 +50,17 @@ export async function publicUrlFor(config: Config, parts: PublicUrlParts): Promi
   const { log } = parts;
   const { publicBaseUrl, ngrokAuthtoken } = config;
   if (publicBaseUrl !== undefined) {
-    if (config.voiceToken === undefined) {
+    if (config.voiceToken === undefined && parts.sharedTunnel === undefined) {
       log.warn("whoever learns the public address can place calls on /voice: set VOICE_TOKEN");
     }
     return fixedUrl(() => publicBaseUrl);
   }
   if (isLoopback(config.voiceApiUrl)) return fixedUrl(parts.ownUrl);
+  const { sharedTunnel } = parts;
+  if (sharedTunnel !== undefined) {
+    await parts.openToolServer();
+    return { get: (signal) => unlessAborted(sharedTunnel(), signal), close: async () => {} };
+  }
   const ngrok = ngrokAuthtoken === undefined ? undefined : await loadNgrok();
   const localUrl = await parts.openToolServer();
   const open =

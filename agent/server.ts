@@ -1,5 +1,6 @@
 /** The agent as one HTTP application: `/voice` for callers, `/tool` for the runtime, health and metrics. */
 import { randomBytes, randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
 import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { loadTools, type ToolRegistry } from "../tools/registry.ts";
@@ -21,8 +22,17 @@ import { createReporter } from "./reporter.ts";
 import { RequestGuard, refuseRequests } from "./request-guard.ts";
 import { readToolEnvironments } from "./tool-environment.ts";
 import { currentToolRun, ToolRunner, withoutWordsOf } from "./tool-runner.ts";
-import { CALL_HEADER, SECRET_HEADER, SIMULATION_HEADER, toolWebhook } from "./tool-webhook.ts";
+import {
+  CALL_HEADER,
+  SECRET_HEADER,
+  SIMULATION_HEADER,
+  type ToolRequest,
+  type ToolResult,
+  toolWebhook,
+  WORKER_HEADER,
+} from "./tool-webhook.ts";
 import { type VoiceConnection, voiceEndpoint } from "./voice-endpoint.ts";
+import type { HandedUpgrade, Primary } from "./workers/messages.ts";
 
 /** Margin of the runtime's webhook timeout over the slowest tool. */
 const WEBHOOK_MARGIN_SECONDS = 5;
@@ -37,28 +47,34 @@ const CLOSE_TIMEOUT_MS = 5_000;
 const END_CALLS_TIMEOUT_MS = 10_000;
 const HURRIED_END_CALLS_TIMEOUT_MS = 5_000;
 
+/** Longest time that `drain` takes. */
+export function drainLimitMs({ drainTimeoutMs, shutdownDelayMs }: Config): number {
+  return Math.max(drainTimeoutMs, shutdownDelayMs) + TEAR_DOWN_TIMEOUT_MS + END_CALLS_TIMEOUT_MS;
+}
+
+/** Longest time that `close` takes. */
+export const CLOSE_LIMIT_MS = 3 * CLOSE_TIMEOUT_MS;
+
 export interface AgentOptions {
   log: Logger;
   /** The tools; default: those of the folder `tools`. */
   tools?: ToolRegistry;
   /** What the tools may read of the environment; default: nothing. */
   environment?: Readonly<Record<string, string | undefined>>;
+  /** The primary process, when this one is one of several workers. */
+  primary?: Primary;
 }
 
-export interface RunningAgent {
+/** An agent, of one process or several, as its main program runs it. */
+export interface AgentProcess {
   /** Where it listens, as this machine reaches it, without a slash at the end. */
-  url: string;
+  readonly url: string;
   /** Calls at the moment. */
   readonly activeCalls: number;
-  /** Connections of callers and other clients at the moment. */
-  readonly connections: number;
-  /** Resolves as soon as there is no call here and none left to end at the runtime. */
-  idle(): Promise<void>;
-  /**
-   * Takes no new calls, lets running ones finish within the drain timeout, ends the rest, closes everything. Until then
-   * it listens, and `/readyz` says 503.
-   */
+  /** Drains and closes. */
   stop(): Promise<void>;
+  /** Whether something went wrong while it stopped, so that calls may not have ended properly. */
+  readonly hasFailed: boolean;
   /** Ends the running calls, here and within seconds at the runtime, so that `stop` need not wait for them. */
   endCalls(): void;
   /**
@@ -68,17 +84,39 @@ export interface RunningAgent {
   strayError(kind: "rejection" | "exception", error: unknown): void;
 }
 
+export interface RunningAgent extends AgentProcess {
+  /** Connections of callers and other clients at the moment. */
+  readonly connections: number;
+  /** Resolves as soon as there is no call here and none left to end at the runtime. */
+  idle(): Promise<void>;
+  /**
+   * From now on `/readyz` says 503; new calls are taken for `SHUTDOWN_DELAY_MS` more. Lets running ones finish within the
+   * drain timeout, and ends the rest.
+   */
+  drain(): Promise<void>;
+  /** Closes everything; until then the agent listens. */
+  close(): Promise<void>;
+  /** Stops listening, as one of several workers that leaves the others; open connections go on. */
+  leave(): void;
+  /** This process's own metrics. */
+  metricsText(): string;
+  /** Where the server for the tunnel listens, if there is one. */
+  readonly toolUrl: string | undefined;
+  /** Time limit of the slowest tool. */
+  readonly slowestToolMs: number;
+  /** Runs tool calls that came to another worker. */
+  runTools(request: ToolRequest): Promise<ToolResult[]>;
+  /** Serves an upgrade that another worker has handed over. */
+  serveHanded(upgrade: HandedUpgrade, socket: Socket): void;
+}
+
 /**
  * Starts the agent. @throws when a tool file is broken or the address is taken
  */
 export async function startAgent(config: Config, options: AgentOptions): Promise<RunningAgent> {
-  const { log } = options;
+  const { log, primary } = options;
   const tools = options.tools ?? (await loadTools());
-  if (config.publicBaseUrl !== undefined && config.toolSecret === undefined) {
-    log.warn(
-      "PUBLIC_BASE_URL is set and TOOL_SECRET is not: with more than one agent behind that address, each would refuse the tool calls of the others' phone calls; set the same TOOL_SECRET for all",
-    );
-  }
+  warnOfSecret(config, log);
   const secret = config.toolSecret ?? randomBytes(24).toString("base64url");
   const calls = new CallRegister();
   const metrics = new AgentMetrics(() => calls.size);
@@ -96,7 +134,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
   });
 
   const slowestToolMs = Math.max(config.toolTimeoutMs, ...tools.all().map((tool) => tool.timeoutMs ?? 0));
-  const toolRoute = toolWebhook({
+  const { router: toolRoute, run: runTools } = toolWebhook({
     secret,
     runner,
     log,
@@ -110,6 +148,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
         note: (event, details) => call?.note(event, details),
       };
     },
+    ...(primary && { runElsewhere: primary.runTools }),
   });
   const guard = new RequestGuard(config, log);
   const countRefused = (reason: string) => metrics.requestsRefused.add(1, { reason });
@@ -126,14 +165,21 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     idleTimeoutMs: slowestToolMs + IDLE_MARGIN_MS,
     maxConnections: config.maxCalls + MAX_OTHER_CONNECTIONS,
   };
+  let draining = false;
+  const voice = voiceEndpoint({ config, guard, calls, metrics, log, primary, take });
   const server = new HttpServer({
     handle: application(
       refuseRequests((request) => guard.refusalOf(request), countRefused),
       toolRoute,
-      probes(calls, metrics),
+      probes({
+        get draining() {
+          return draining;
+        },
+        metricsText: primary?.metrics ?? (() => metrics.text()),
+      }),
       notFound(ROUTES, metrics, log),
     ),
-    upgrades: voiceEndpoint({ config, guard, calls, metrics, log, take }),
+    upgrades: voice,
     limits,
     onDropped,
   });
@@ -148,13 +194,16 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     onDropped,
   });
 
+  let toolUrl: string | undefined;
   const publicUrl = await publicUrlFor(config, {
     log,
     ownUrl: () => server.url,
     async openToolServer() {
       await toolServer.listen(0, "127.0.0.1");
-      return toolServer.url;
+      toolUrl = toolServer.url;
+      return toolUrl;
     },
+    ...(primary && { sharedTunnel: primary.tunnelUrl }),
   });
   await server.listen(config.port, config.host).catch(async (error: NodeJS.ErrnoException) => {
     await toolServer.close(0);
@@ -168,12 +217,13 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
         [SECRET_HEADER]: secret,
         [CALL_HEADER]: callId,
         ...(simulationId === undefined ? {} : { [SIMULATION_HEADER]: simulationId }),
+        ...(primary && { [WORKER_HEADER]: primary.worker }),
       },
       timeoutSeconds: Math.ceil(slowestToolMs / 1000) + WEBHOOK_MARGIN_SECONDS,
     };
   }
 
-  function take({ caller, simulationId = config.simulationId }: VoiceConnection): void {
+  function take({ caller, simulationId = config.simulationId }: VoiceConnection): Promise<void> {
     const id = randomUUID();
     const callLog = log.child({
       call: id,
@@ -191,17 +241,29 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
       dialTimeoutMs: config.dialTimeoutMs,
       heartbeatMs: config.heartbeatMs,
     });
-    calls.run(call);
+    return calls.run(call);
   }
 
   const hurry = new AbortController();
   let stopping: Promise<void> | undefined;
-  async function stop(): Promise<void> {
-    calls.refuse();
+  let drained: Promise<void> | undefined;
+  function drain(): Promise<void> {
+    drained ??= drainOnce();
+    return drained;
+  }
+  async function drainOnce(): Promise<void> {
+    draining = true;
     const { drainTimeoutMs, shutdownDelayMs } = config;
+    // Whoever sends calls needs a while to see /readyz fail: to refuse them before would lose them. Calls that would be
+    // cut at once are not taken.
+    const takingMs = Math.min(shutdownDelayMs, drainTimeoutMs);
+    if (takingMs === 0) calls.refuse();
     const callsMs = Math.max(drainTimeoutMs, shutdownDelayMs) + TEAR_DOWN_TIMEOUT_MS;
-    await endWithin(callsMs, "calls", calls.drain(drainTimeoutMs), pause(shutdownDelayMs, hurry.signal));
+    const ended = calls.drain(drainTimeoutMs, pause(takingMs, hurry.signal));
+    await endWithin(callsMs, "calls", ended, pause(shutdownDelayMs, hurry.signal));
     await runtimeCalls.drain(END_CALLS_TIMEOUT_MS);
+  }
+  async function close(): Promise<void> {
     await endWithin(CLOSE_TIMEOUT_MS, "the tunnel", publicUrl.close());
     await Promise.all([server.close(CLOSE_TIMEOUT_MS), toolServer.close(CLOSE_TIMEOUT_MS)]);
     await endWithin(CLOSE_TIMEOUT_MS, "reports and the database", reporter.close(), database.close());
@@ -223,16 +285,31 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     get connections() {
       return server.connections;
     },
+    hasFailed: false,
     async idle() {
       await calls.idle();
       await runtimeCalls.idle();
     },
-    stop: () => {
-      stopping ??= stop();
+    stop() {
+      stopping ??= drain().then(close);
       return stopping;
     },
+    drain,
+    close,
+    leave() {
+      server.stopListening();
+      toolServer.stopListening();
+    },
+    metricsText: () => metrics.text(),
+    get toolUrl() {
+      return toolUrl;
+    },
+    slowestToolMs,
+    runTools,
+    serveHanded: (upgrade, socket) => voice.serveHanded(upgrade, socket),
     endCalls: () => {
       hurry.abort();
+      calls.refuse();
       calls.endAll();
       void runtimeCalls.drain(HURRIED_END_CALLS_TIMEOUT_MS);
     },
@@ -247,6 +324,14 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
       }
     },
   };
+}
+
+/** Several agents behind one address need one secret; each worker of an agent has the same in any case. */
+export function warnOfSecret({ publicBaseUrl, toolSecret }: Config, log: Logger): void {
+  if (publicBaseUrl === undefined || toolSecret !== undefined) return;
+  log.warn(
+    "PUBLIC_BASE_URL is set and TOOL_SECRET is not: with more than one agent behind that address, each would refuse the tool calls of the others' phone calls; set the same TOOL_SECRET for all",
+  );
 }
 
 /** @param handlers tried in this order */

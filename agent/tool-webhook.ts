@@ -16,6 +16,8 @@ export const SECRET_HEADER = "x-offhook-secret";
 export const CALL_HEADER = "x-offhook-call";
 /** The call's simulation, if it has one: a tool call may come after the phone call is over, or to another process. */
 export const SIMULATION_HEADER = "x-offhook-simulation";
+/** Which of several workers has the call. */
+export const WORKER_HEADER = "x-offhook-worker";
 
 /** A body carries the whole conversation so far. */
 const MAX_BODY = "4mb";
@@ -27,23 +29,48 @@ export interface ToolWebhookParts {
   metrics: AgentMetrics;
   /** Finds the phone call by the agent's own id of it; a webhook for an unknown one still works. */
   callerOf(origin: ToolCallOrigin): ToolCaller;
+  /**
+   * Has another worker run the calls, if it is theirs: each tool call is run once, by whoever remembers its answer.
+   * @param worker from the header, unchecked
+   * @returns undefined when they are this process's own
+   */
+  runElsewhere?(request: ToolRequest, worker: string | undefined): Promise<ToolResult[] | undefined>;
 }
 
 /** What a webhook says of the phone call it belongs to. */
-interface ToolCallOrigin {
+export interface ToolCallOrigin {
   /** The agent's own id of the call. */
-  callId: string | undefined;
-  runtimeCallId: string | undefined;
-  simulationId: string | undefined;
+  callId?: string | undefined;
+  runtimeCallId?: string | undefined;
+  simulationId?: string | undefined;
 }
 
-interface ToolResult {
+/** The tool calls of one webhook. */
+export interface ToolRequest {
+  origin: ToolCallOrigin;
+  calls: RequestedCall[];
+}
+
+/** One entry of the webhook's answer. */
+export interface ToolResult {
   toolCallId: string;
   result: string;
 }
 
+/** The webhook, and what it does once it has read and checked a request. */
+export interface ToolWebhook {
+  router: Router;
+  /** Runs the calls, each once; for a repeated one the first answer is given again. */
+  run(request: ToolRequest): Promise<ToolResult[]>;
+}
+
+/** The tool calls' phone call, as far as it is known. */
+export function callKeyOf({ callId, runtimeCallId }: ToolCallOrigin): string {
+  return callId ?? runtimeCallId ?? "";
+}
+
 /** The route of the webhook. */
-export function toolWebhook(parts: ToolWebhookParts): Router {
+export function toolWebhook(parts: ToolWebhookParts): ToolWebhook {
   const router = express.Router();
   const answers = new AnswerMemory();
   const isSecret = secretMatcher(parts.secret);
@@ -60,6 +87,26 @@ export function toolWebhook(parts: ToolWebhookParts): Router {
     const run = () => parts.runner.run(call, caller);
     const result = call.id === "" ? await run() : await answers.once(`${callKey} ${call.id}`, run);
     return { toolCallId: call.id, result: result ?? errorLine("too many tool calls at once; try again") };
+  }
+
+  function run({ origin, calls }: ToolRequest): Promise<ToolResult[]> {
+    const caller = parts.callerOf(origin);
+    const callKey = callKeyOf(origin);
+    return Promise.all(calls.map((call) => answer(call, callKey, caller)));
+  }
+
+  /** @returns undefined when the calls are this process's own */
+  async function runElsewhere(request: ToolRequest, worker: string | undefined) {
+    try {
+      return await parts.runElsewhere?.(request, worker);
+    } catch (error) {
+      parts.log.error(
+        { worker, reason: messageOf(error) },
+        "tool calls did not reach the worker of their call",
+      );
+      const result = errorLine("the process that has this phone call does not answer; try again");
+      return request.calls.map(({ id }) => ({ toolCallId: id, result }));
+    }
   }
 
   router.post("/tool", express.raw({ type: () => true, limit: MAX_BODY }), async (request, response) => {
@@ -82,16 +129,14 @@ export function toolWebhook(parts: ToolWebhookParts): Router {
       );
       return;
     }
+    const { runtimeCallId, calls } = message;
     const callId = request.get(CALL_HEADER);
-    const { runtimeCallId } = message;
     const simulationId = request.get(SIMULATION_HEADER);
-    const caller = parts.callerOf({ callId, runtimeCallId, simulationId });
-    const callKey = callId ?? runtimeCallId ?? "";
-    const results = await Promise.all(message.calls.map((call) => answer(call, callKey, caller)));
-    send(response, results);
+    const toolRequest = { origin: { callId, runtimeCallId, simulationId }, calls };
+    send(response, (await runElsewhere(toolRequest, request.get(WORKER_HEADER))) ?? (await run(toolRequest)));
   });
   router.use("/tool", unreadableBody(refuse));
-  return router;
+  return { router, run };
 }
 
 /** Writes the answer directly: the ETag and content negotiation of `response.json` cost more than the answer itself. */

@@ -1,6 +1,8 @@
 /** The upgrade of `/voice`: who may call, in which framing, and whether there is room. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { WebSocketServer } from "ws";
 import type { CallRegister } from "./call/call-register.ts";
@@ -10,6 +12,7 @@ import { parseUrl } from "./host-names.ts";
 import { refuseUpgrade, type Upgrades } from "./http-server.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { Refusal, RequestGuard } from "./request-guard.ts";
+import type { HandedUpgrade, Primary, Room } from "./workers/messages.ts";
 
 /** A minute of audio in one frame is a mistake. */
 const MAX_FRAME_BYTES = 4 * 1024 * 1024;
@@ -35,11 +38,20 @@ export interface VoiceEndpointParts {
   calls: CallRegister;
   metrics: AgentMetrics;
   log: Logger;
-  take(connection: VoiceConnection): void;
+  /** Of several workers, the primary decides which of them has a call; alone, this process takes all. */
+  primary: Primary | undefined;
+  /** Runs a call to its end. */
+  take(connection: VoiceConnection): Promise<void>;
+}
+
+export interface VoiceEndpoint extends Upgrades {
+  /** Serves an upgrade that another worker has handed over, and for which room is reserved. */
+  serveHanded(upgrade: HandedUpgrade, socket: Socket): void;
 }
 
 /** Serves the WebSocket upgrades of `/voice`, and no others. */
-export function voiceEndpoint(parts: VoiceEndpointParts): Upgrades {
+export function voiceEndpoint(parts: VoiceEndpointParts): VoiceEndpoint {
+  const { primary } = parts;
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -47,6 +59,44 @@ export function voiceEndpoint(parts: VoiceEndpointParts): Upgrades {
     // A client that offers subprotocols wants one of them chosen.
     handleProtocols: (offered) => framings.find((framing) => offered.has(framing)) ?? false,
   });
+
+  function refuse(socket: Duplex, refusal: Refusal): void {
+    parts.metrics.refused.add(1, { reason: refusal.reason });
+    parts.log.warn({ status: refusal.status, reason: refusal.reason }, "a caller was refused");
+    refuseUpgrade(socket, refusal);
+  }
+
+  /** Runs the call of an upgrade. Resolves at its end, or at once when the upgrade failed. */
+  async function connect(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const admission = admit(request, parts);
+    if ("status" in admission) {
+      refuse(socket, admission);
+      return;
+    }
+    let over: Promise<void> | undefined;
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const caller = new CallerChannel(webSocket, admission.framing);
+      over = parts.take({ caller, simulationId: admission.simulationId });
+    });
+    await over;
+  }
+
+  /** Serves the upgrade where the primary finds room. */
+  async function place(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    { reserve, release, handOver }: Primary,
+  ): Promise<void> {
+    // Before there is room reserved, whoever may not get in is refused.
+    const admission = admit(request, parts);
+    const room: Room | Refusal = "status" in admission ? admission : await reserve().catch(noAnswer);
+    if ("status" in room) refuse(socket, room);
+    else if (room.place === "nowhere") refuse(socket, full(parts.config.maxCalls));
+    else if (room.place === "here") await connect(request, socket, head).finally(release);
+    else if (socket instanceof Socket) handOver(room.worker, handedUpgrade(request, socket, head), socket);
+  }
+
   return {
     isServed: (request) =>
       request.method === "GET" &&
@@ -54,19 +104,33 @@ export function voiceEndpoint(parts: VoiceEndpointParts): Upgrades {
       parseUrl(request.url ?? "/", BASE_URL)?.pathname === "/voice",
     serve(request, socket, head) {
       socket.on("error", () => socket.destroy());
-      const answer = admit(request, parts);
-      if ("status" in answer) {
-        parts.metrics.refused.add(1, { reason: answer.reason });
-        parts.log.warn({ status: answer.status, reason: answer.reason }, "a caller was refused");
-        refuseUpgrade(socket, answer);
-        return;
-      }
-      sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const caller = new CallerChannel(webSocket, answer.framing);
-        parts.take({ caller, simulationId: answer.simulationId });
-      });
+      void (primary === undefined ? connect(request, socket, head) : place(request, socket, head, primary));
+    },
+    serveHanded({ url, headers, head }, socket) {
+      socket.on("error", () => socket.destroy());
+      const request = Object.assign(new IncomingMessage(socket), { method: "GET", url, headers });
+      void connect(request, socket, Buffer.from(head, "base64")).finally(() => primary?.release());
     },
   };
+}
+
+/** What another worker needs to serve an upgrade. */
+function handedUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): HandedUpgrade {
+  const early: unknown = socket.read();
+  const all = Buffer.isBuffer(early) ? Buffer.concat([head, early]) : head;
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return { url: request.url ?? "/", headers: Object.fromEntries(headers), head: all.toString("base64") };
+}
+
+function full(maxCalls: number): Refusal {
+  return { status: 503, reason: "full", message: `there are ${maxCalls} calls already` };
+}
+
+function noAnswer(): Refusal {
+  const message = "the processes of the agent do not answer one another; try again";
+  return { status: 503, reason: "no_answer", message };
 }
 
 /** Whether a request wants to become a WebSocket. */
@@ -83,9 +147,7 @@ function admit(request: IncomingMessage, { config, guard, calls }: VoiceEndpoint
     const message = "send the token as `Authorization: Bearer …` or as ?token=…";
     return { status: 401, reason: "unauthorised", message };
   }
-  if (calls.size >= config.maxCalls) {
-    return { status: 503, reason: "full", message: `there are ${config.maxCalls} calls already` };
-  }
+  if (calls.size >= config.maxCalls) return full(config.maxCalls);
   const framing = framingOf(request, url);
   if (framing === undefined) {
     return { status: 400, reason: "bad_request", message: "protocol must be binary or json" };

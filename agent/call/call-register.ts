@@ -11,7 +11,7 @@ export class CallRegister {
     return this.#calls.size;
   }
 
-  /** Whether the agent is shutting down. */
+  /** Whether there are no new calls. */
   get refusing(): boolean {
     return this.#refusing;
   }
@@ -20,10 +20,10 @@ export class CallRegister {
     return id === undefined ? undefined : this.#calls.get(id);
   }
 
-  /** Runs a call to its end. */
-  run(call: Call): void {
+  /** Runs a call; resolves at its end. */
+  run(call: Call): Promise<void> {
     this.#calls.set(call.id, call);
-    void call
+    return call
       .run()
       .catch((error) => call.log.error({ err: error }, "the call failed in an unforeseen way"))
       .finally(() => {
@@ -44,9 +44,14 @@ export class CallRegister {
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Waits for the running calls to end, ends them after the given time, and waits for that. */
-  async drain(timeoutMs: number): Promise<void> {
+  /**
+   * Waits for `refused`, with which new calls end to come, and for the running calls to end; ends them after the given
+   * time, and waits for that.
+   */
+  async drain(timeoutMs: number, refused: Promise<void>): Promise<void> {
     const timer = setTimeout(() => this.endAll(), timeoutMs);
+    await refused;
+    this.refuse();
     await this.idle();
     clearTimeout(timer);
   }
