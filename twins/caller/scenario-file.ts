@@ -76,13 +76,25 @@ export function findScenarioFiles(wanted: readonly string[], folder: string): st
 
 /** @throws ScenarioError listing every problem */
 export function readScenario(file: string, samples: SampleLibrary): Scenario {
-  const lines = new LineCounter();
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new ScenarioError(`cannot read ${file}: ${messageOf(error)}`);
   }
+  return parseScenario({ file, text }, samples);
+}
+
+/**
+ * Reads the text of a scenario that is not, or no longer, in a file.
+ * @param source.file its name, for messages; the scenario is named after it
+ * @throws ScenarioError listing every problem
+ */
+export function parseScenario(
+  { file, text }: Pick<Scenario, "file" | "text">,
+  samples: SampleLibrary,
+): Scenario {
+  const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (line: number, problem: string) => `${file}:${line}: ${problem}`;
   if (document.errors.length > 0) {

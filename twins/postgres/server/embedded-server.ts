@@ -7,16 +7,21 @@ import {
   access,
   chown,
   constants,
+  mkdir,
+  mkdtemp,
   readdir,
+  readFile,
   readlink,
   realpath,
+  rename,
   rm,
+  stat,
   statfs,
   writeFile,
 } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { guardChild } from "@offhook/platform/base/child-guard";
 import { makeTemporaryFolder } from "@offhook/platform/base/temporary-folder";
@@ -68,6 +73,9 @@ const settings = {
   ...(process.platform !== "win32" && { dynamic_shared_memory_type: "mmap" }),
 };
 
+/** Of data that is to last: a commit is on disk. */
+const lastingSettings = { ...settings, fsync: "on", full_page_writes: "on" };
+
 /**
  * Starts a server, and resolves when it accepts connections. If it ends by itself, it is restarted on its data and port.
  * @throws Error with the server's last lines
@@ -80,8 +88,8 @@ export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> 
     if (user) await chown(folder, user.uid, user.gid);
     const binaries = await prepareBinaries(user);
     const password = randomBytes(18).toString("base64url");
-    await makeCluster(binaries, folder, password, user);
-    const programs = { binaries, folder, user, log };
+    await makeCluster({ binaries, folder, password, user, settings });
+    const programs = { binaries, folder, user, log, lasts: false };
     const { child, port } = await startServer(programs);
     const launch = async (signal: AbortSignal) => {
       await endOrphans(folder);
@@ -89,7 +97,7 @@ export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> 
     };
     const supervisor = new Supervisor({ child, launch, log });
     return {
-      adminUrl: `postgres://${ADMINISTRATOR}:${password}@127.0.0.1:${port}/postgres`,
+      adminUrl: adminUrlOf(password, port),
       outage: () => supervisor.outage,
       settled: () => supervisor.settled(),
       stop: async () => {
@@ -102,6 +110,79 @@ export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> 
     await temporary.remove();
     throw error;
   }
+}
+
+/**
+ * Starts the server of a folder whose data outlasts it; the first time, the folder and its data are created. Postgres
+ * itself sees to it that only one server runs on the data.
+ * @param folder absolute; its owner's alone
+ * @throws Error with the server's last lines, as when another process runs one on it
+ */
+export async function startLastingServer(folder: string, log: Logger): Promise<EmbeddedServer> {
+  const user = unprivilegedUser();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (user) await chown(folder, user.uid, user.gid);
+  if (user) await requirePassage(dirname(folder));
+  const binaries = await prepareBinaries(user);
+  const { password, port: lastPort } = await openLastingFolder(binaries, folder, user);
+  const programs = { binaries, folder, user, log, lasts: true };
+  // On the port it had, those who knew its address find it again.
+  const { child, port } = await launchServer(programs, lastPort).then(
+    (launched) => ({ child: launched, port: lastPort }),
+    () => startServer(programs),
+  );
+  await writeFile(join(folder, PORT_FILE), String(port), { mode: 0o600 });
+  const supervisor = new Supervisor({
+    child,
+    launch: async (signal) => {
+      await endOrphans(folder);
+      return launchServer(programs, port, signal);
+    },
+    log,
+  });
+  return {
+    adminUrl: adminUrlOf(password, port),
+    outage: () => supervisor.outage,
+    settled: () => supervisor.settled(),
+    stop: () => supervisor.stop(),
+  };
+}
+
+/** @throws Error naming the first folder that an unprivileged user cannot enter */
+async function requirePassage(folder: string): Promise<void> {
+  if (dirname(folder) !== folder) await requirePassage(dirname(folder));
+  if (((await stat(folder)).mode & constants.S_IXOTH) === 0) {
+    throw new Error(`Postgres does not run as root, and other users cannot enter ${folder}`);
+  }
+}
+
+const PASSWORD_FILE = "administrator";
+const PORT_FILE = "port";
+
+/** Creates the data at the first time: under another name, and then renamed, so that nobody sees half of it. */
+async function openLastingFolder(
+  binaries: Binaries,
+  folder: string,
+  user: UnprivilegedUser | undefined,
+): Promise<{ password: string; port: number }> {
+  const read = (name: string) => readFile(join(folder, name), "utf8").catch(() => undefined);
+  if ((await read(join("data", "PG_VERSION"))) === undefined) {
+    const draft = await mkdtemp(join(folder, "draft-"));
+    if (user) await chown(draft, user.uid, user.gid);
+    const password = randomBytes(18).toString("base64url");
+    await makeCluster({ binaries, folder: draft, password, user, settings: lastingSettings });
+    await writeFile(join(draft, "data", PASSWORD_FILE), password, { mode: 0o600 });
+    await rename(join(draft, "data"), join(folder, "data")).catch(() => undefined); // Another process was first.
+    await rm(draft, { recursive: true, force: true });
+  }
+  const password = await read(join("data", PASSWORD_FILE));
+  if (password === undefined)
+    throw new Error(`${folder} is not of this program: ${PASSWORD_FILE} is missing`);
+  return { password, port: Number((await read(PORT_FILE)) ?? (await freePort())) };
+}
+
+function adminUrlOf(password: string, port: number): string {
+  return `postgres://${ADMINISTRATOR}:${password}@127.0.0.1:${port}/postgres`;
 }
 
 /**
@@ -134,13 +215,22 @@ function unprivilegedUser(): UnprivilegedUser | undefined {
   );
 }
 
+interface NewCluster {
+  binaries: Binaries;
+  folder: string;
+  password: string;
+  user: UnprivilegedUser | undefined;
+  settings: Readonly<Record<string, string>>;
+}
+
 /** The locale is Postgres' own, so that text sorts the same on every machine. */
-async function makeCluster(
-  { initdb }: Binaries,
-  folder: string,
-  password: string,
-  user: UnprivilegedUser | undefined,
-): Promise<void> {
+async function makeCluster({
+  binaries: { initdb },
+  folder,
+  password,
+  user,
+  settings: chosen,
+}: NewCluster): Promise<void> {
   const passwordFile = join(folder, "password");
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (user) await chown(passwordFile, user.uid, user.gid);
@@ -149,7 +239,7 @@ async function makeCluster(
     ...["--username", ADMINISTRATOR, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
     ...["--encoding", "UTF8", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"],
     ...["--no-sync", "--no-instructions", "--wal-segsize", "4"],
-    ...Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]),
+    ...Object.entries(chosen).flatMap(([name, value]) => ["--set", `${name}=${value}`]),
   ];
   const child = spawn(initdb, options, {
     stdio: ["ignore", "ignore", "pipe"],
@@ -177,6 +267,8 @@ interface Installation {
   folder: string;
   user: UnprivilegedUser | undefined;
   log: Logger;
+  /** Whether the data outlasts this process. */
+  lasts: boolean;
 }
 
 /** Starts it on a free port; retries, since another program may take the port first. */
@@ -195,7 +287,7 @@ async function startServer(installation: Installation): Promise<{ child: ChildPr
 
 /** Resolves when it accepts connections. @throws Error with its last lines; it has ended then */
 async function launchServer(
-  { binaries, folder, user, log }: Installation,
+  { binaries, folder, user, log, lasts }: Installation,
   port: number,
   signal?: AbortSignal,
 ): Promise<ChildProcess> {
@@ -203,8 +295,8 @@ async function launchServer(
     stdio: ["ignore", "ignore", "pipe"],
     ...surroundings(folder, user),
   });
-  // SIGQUIT ends its backends too, without a checkpoint: nobody needs the data any more.
-  guardChild(child, { reach: "child", signal: "QUIT", folder });
+  // SIGQUIT ends its backends too, without a checkpoint: nobody needs the data any more, or it is recovered from its log.
+  guardChild(child, { reach: "child", signal: "QUIT", ...(lasts ? {} : { folder }) });
   const abort = () => void endProcess(child);
   signal?.addEventListener("abort", abort);
   const answer = await waitUntilReady(child, log);
