@@ -257,6 +257,69 @@ describe("an error that no code caught", () => {
   });
 });
 
+describe("of two workers", () => {
+  test("an exception ends its worker alone: its call goes on to its end, and another worker has its place", async () => {
+    await writeFile(join(folder, "dist/tools/stray.js"), STRAY_TOOL);
+    const { agent, url, client, call } = await startOnCall({ AGENT_WORKERS: "2", DRAIN_TIMEOUT_MS: "60000" });
+    const { "x-offhook-worker": worker = "" } = call.webhook.headers;
+    const body = { message: { toolCallList: [{ id: "1", name: "stray", arguments: { how: "exception" } }] } };
+    await fetch(`${url}/tool`, { method: "POST", headers: call.webhook.headers, body: JSON.stringify(body) });
+    await agent.says(`"worker":"${worker.replace(".1", ".2")}"`);
+    await agent.says("a worker listens");
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    client.send(Buffer.from([1, 2]));
+    await call.received(2);
+    client.hangUp();
+    await call.gone();
+    await agent.says('"msg":"a worker is gone');
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('offhook_stray_errors_total{kind="exception",tool="stray"} 1\n');
+    expect(metrics).toContain('offhook_calls_total{outcome="completed"} 1\n');
+    agent.child.kill("SIGTERM");
+    expect(await agent.exit()).toBe(0);
+    await rm(join(folder, "dist/tools/stray.js"));
+  });
+
+  test("a second SIGTERM ends the calls of all", async () => {
+    const { agent, url, client, call } = await startOnCall({
+      AGENT_WORKERS: "2",
+      DRAIN_TIMEOUT_MS: "3600000",
+    });
+    const earlier = runtime.calls.length;
+    const other = await VoiceClient.connect(url);
+    const otherCall = await runtime.call(earlier);
+    await otherCall.connected();
+    expect(otherCall.webhook.headers["x-offhook-worker"]).not.toBe(call.webhook.headers["x-offhook-worker"]);
+    await agent.insist("SIGTERM");
+    for (const one of [client, other]) expect((await one.gone()).code).toBe(1001);
+    expect(await agent.exit()).toBe(0);
+    for (const one of [call, otherCall]) expect(one.messages).toEqual(['{"type":"end-call"}']);
+  });
+
+  test("what keeps a worker from starting is said once, as that of a single process", async () => {
+    const first = startAgent();
+    const { port } = new URL(await first.url());
+    const agent = startAgent({ AGENT_WORKERS: "2", PORT: port });
+    expect(await agent.exit()).toBe(1);
+    expect(agent.output).toMatch(/^port \d+ on 127\.0\.0\.1 is in use/m);
+    expect(agent.output.match(/is in use/g)).toHaveLength(1);
+    first.child.kill("SIGKILL");
+  });
+
+  test("the primary process is killed: its workers let their calls finish, and end", async () => {
+    const { agent, client, call } = await startOnCall({ AGENT_WORKERS: "2", DRAIN_TIMEOUT_MS: "60000" });
+    agent.child.kill("SIGKILL");
+    await agent.says("the primary process is gone");
+    client.send(Buffer.from([1, 2]));
+    await call.received(2);
+    client.hangUp();
+    await call.gone();
+    expect(call.messages).toEqual(['{"type":"end-call"}']);
+    // Their output ends with the last of them.
+    await once(agent.child, "close");
+  });
+});
+
 test("a load balancer can see the agent go: in production /readyz fails a while before the agent stops listening", async () => {
   const agent = startAgent({ NODE_ENV: "production", SHUTDOWN_DELAY_MS: "60000" });
   const url = await agent.url();
