@@ -92,22 +92,27 @@ export function readCommandLine(args: string[]): CommandLine | undefined {
 }
 
 /** The agent named on the command line or in the environment. */
-export function namedAgent({ url }: CommandLine, env: Environment): string | undefined {
+export function namedAgent({ url }: Pick<CommandLine, "url">, env: Environment): string | undefined {
   return url ?? env.VOICE_URL;
 }
 
-/** Locates the agent and the twins. @throws UsageError */
+/** What to dial, once the agent and the twins are located. @throws UsageError */
 export function findCallee(line: CommandLine, env: Environment): DialOptions {
   const { json, calls, concurrency, speed, scenarios, record } = line;
+  return { scenarios, speed, calls, concurrency, recordFolder: record, json, ...locateCallee(line, env) };
+}
+
+/** The part of a command line that says whom to call. */
+export type CalleeLine = Pick<CommandLine, "url" | "protocol" | "twins" | "key" | "no-twins">;
+
+/** The agent to call, and the twins behind it. */
+export type Callee = Pick<DialOptions, "url" | "framing" | "sandbox" | "headers">;
+
+/** Locates the agent and the twins. @throws UsageError */
+export function locateCallee(line: CalleeLine, env: Environment): Callee {
   const token = env.VOICE_TOKEN;
   return {
-    scenarios,
     ...calleeOf(namedAgent(line, env) ?? locateAgent()?.url, line.protocol),
-    speed,
-    calls,
-    concurrency,
-    recordFolder: record,
-    json,
     sandbox: line["no-twins"]
       ? undefined
       : sandboxOf(line.twins ?? env.TWINS_URL, line.key ?? env.SANDBOX_API_KEY),

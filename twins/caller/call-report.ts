@@ -86,6 +86,14 @@ export const CALL_LIMITS: Readonly<CallLimits> = {
   blockedTimeoutMs: 10_000,
 };
 
+/** Observes the timing of single frames, for whoever measures many calls at once. */
+export interface FrameObserver {
+  /** A frame left this late against the wall clock; lost audio is reported as one frame. */
+  onSent(latenessMs: number): void;
+  /** A piece of the callee's speech arrived this late against a playback that began with the first piece of it. */
+  onHeard(latenessMs: number): void;
+}
+
 export interface CallOptions {
   /** Address of the agent's voice channel, `ws://host:port/voice`. */
   url: string;
@@ -98,4 +106,7 @@ export interface CallOptions {
   /** File for a stereo WAV of the call: caller left, callee right. */
   recordingFile?: string;
   onEvent?(event: CallEvent): void;
+  frames?: FrameObserver;
+  /** The caller hangs up when it is aborted. */
+  signal?: AbortSignal;
 }

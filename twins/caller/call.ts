@@ -17,6 +17,7 @@ import { type CalleeTurn, Hearing } from "./hearing.ts";
 import { Line, type LineEnd } from "./line.ts";
 import { FRAME_SAMPLES, Mouth, type SpokenAudio } from "./mouth.ts";
 import { Pacer } from "./pacer.ts";
+import { PlaybackClock } from "./playback-clock.ts";
 import { CallRecorder } from "./recorder.ts";
 import { describeStep } from "./steps.ts";
 
@@ -52,6 +53,7 @@ class Call {
   readonly #mouth = new Mouth();
   readonly #dialogue: Dialogue;
   readonly #pacer: Pacer;
+  readonly #playback: PlaybackClock;
   readonly #turns: CallTurn[] = [];
   #line: Line | undefined;
   #dialledAt = 0;
@@ -73,15 +75,19 @@ class Call {
     this.#hearing = hearing;
     this.#recorder = recorder;
     this.#dialogue = new Dialogue(options.plan);
+    const { speed = 1, frames } = options;
     this.#pacer = new Pacer({
-      speed: options.speed ?? 1,
+      speed,
       sendFrame: () => this.#sendFrame(),
       onTick: () => this.#checkLimits(),
+      ...(frames ? { onFrame: (latenessMs) => frames.onSent(latenessMs) } : {}),
     });
+    this.#playback = new PlaybackClock(speed);
   }
 
   async run(): Promise<CallReport> {
-    const { url, framing, headers = {} } = this.#options;
+    const { url, framing, headers = {}, signal } = this.#options;
+    const hangUp = () => this.#finish(this.#endedByCaller());
     this.#dialledAt = performance.now();
     const end = await new Promise<LineEnd>((resolve) => {
       this.#line = new Line(
@@ -98,7 +104,10 @@ class Call {
           onEnd: resolve,
         },
       );
+      if (signal?.aborted) hangUp();
+      else signal?.addEventListener("abort", hangUp, { once: true });
     });
+    signal?.removeEventListener("abort", hangUp);
     this.#pacer.stop();
     this.#verdict ??= this.#verdictOf(end);
     this.#closeTurns();
@@ -166,6 +175,11 @@ class Call {
     }
     const { audio, events } = this.#hearing.push(bytes, this.#sentSamples);
     this.#recorder?.bufferCallee(audio);
+    const { frames } = this.#options;
+    if (frames !== undefined) {
+      const latenessMs = this.#playback.push(audio, this.#lastReceivedWallMs);
+      if (latenessMs !== undefined) frames.onHeard(latenessMs);
+    }
     for (const event of events) {
       if (event.type === "started") this.#calleeStarts(event.turn);
       else this.#calleeCommits(event.turn);

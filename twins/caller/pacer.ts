@@ -11,6 +11,8 @@ export interface PacerOptions {
   sendFrame(): boolean;
   /** Called after each tick. */
   onTick(): void;
+  /** Called with the lateness of each frame, and once with that of skipped audio. */
+  onFrame?(latenessMs: number): void;
 }
 
 /** Timing of the frames, in milliseconds of wall time except for `slippedMs`. */
@@ -85,6 +87,7 @@ export class Pacer {
       const latenessMs = performance.now() - this.#nextDueAt();
       if (!this.#options.sendFrame()) break;
       this.#lateness.add(latenessMs);
+      this.#options.onFrame?.(latenessMs);
       if (latenessMs > FRAME_MS) this.#lateFrames += 1;
       this.#sentSinceAnchor += 1;
       this.#frames += 1;
@@ -103,6 +106,7 @@ export class Pacer {
     const behindMs = (performance.now() - this.#nextDueAt()) * this.#options.speed;
     if (behindMs <= MAX_CATCH_UP_MS) return;
     this.#slippedMs += behindMs;
+    this.#options.onFrame?.(behindMs / this.#options.speed);
     this.#firstDueAt = performance.now();
     this.#sentSinceAnchor = 0;
   }
