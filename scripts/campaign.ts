@@ -1,0 +1,218 @@
+/** `npm run campaign`: many calls, judged once each, by any number of workers. `USAGE` says how. */
+import { existsSync } from "node:fs";
+import { hostname } from "node:os";
+import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { SandboxError } from "@offhook/caller/sandbox-client";
+import { findScenarioFiles, readScenario, ScenarioError } from "@offhook/caller/scenario-file";
+import type { CampaignFile } from "@offhook/campaign/campaign-file";
+import { CallQueue } from "@offhook/campaign/queue";
+import type { Campaign } from "@offhook/campaign/records";
+import { CampaignError, CampaignStore } from "@offhook/campaign/store";
+import { Worker } from "@offhook/campaign/worker";
+import { UsageError } from "@offhook/platform/server/command-line";
+import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
+import { OwnFolderError } from "@offhook/platform/server/locator";
+import { startCrew } from "./campaign/crew.ts";
+import { DatabaseError, leaseDatabase } from "./campaign/database.ts";
+import { type CommandLine, readCommandLine, USAGE, type WorkOptions } from "./campaign/options.ts";
+import { openPlaces, twinsOf } from "./campaign/places.ts";
+import { describe, doneOf, printProgress } from "./campaign/progress.ts";
+import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
+import { terminalOf } from "./shared/terminal.ts";
+
+const ENVIRONMENT_FILE = ".env";
+const NOTHING_DONE = 2;
+const INTERRUPTED = 130;
+/** The terminal, npm and tsx each deliver a signal; repeats within this time count as one. */
+const SAME_SIGNAL_MS = 500;
+const KNOWN_ERRORS = [UsageError, CampaignError, ScenarioError, SandboxError, DatabaseError, OwnFolderError];
+
+const terminal = terminalOf(process.stdout);
+
+try {
+  if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
+  process.exitCode = await run(readCommandLine(process.argv.slice(2)));
+} catch (error) {
+  const expected = KNOWN_ERRORS.some((kind) => error instanceof kind);
+  console.error(error instanceof Error && expected ? error.message : error);
+  process.exitCode = NOTHING_DONE;
+}
+
+/** @returns the exit status */
+async function run(line: CommandLine | undefined): Promise<number> {
+  if (line === undefined) {
+    console.log(USAGE);
+    return 0;
+  }
+  const scenarios = line.command === "start" ? readScenarios(line.file) : new Map<string, string>();
+  const lease = await leaseDatabase(process.env);
+  try {
+    if (line.command === "worker") return await work(line.work, lease.url);
+    const store = await CampaignStore.open(lease.url);
+    try {
+      return await runWith(store, line, scenarios);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await lease.release();
+  }
+}
+
+async function runWith(
+  store: CampaignStore,
+  line: Exclude<CommandLine, { command: "worker" }>,
+  scenarios: ReadonlyMap<string, string>,
+): Promise<number> {
+  switch (line.command) {
+    case "start": {
+      const campaign = await create(store, line.file, scenarios);
+      await offer(store, campaign);
+      terminal.line(`campaign ${campaign.id}: ${campaign.expectedCalls} calls`);
+      return line.detached ? 0 : workOff(store, campaign, line.work);
+    }
+    case "resume": {
+      const campaign = await store.readCampaign(line.id);
+      if (campaign.endedAt !== null)
+        throw new CampaignError(`campaign ${line.id} ended at ${campaign.endedAt}`);
+      await offer(store, campaign);
+      return workOff(store, campaign, line.work);
+    }
+    case "cancel":
+      await store.cancelCampaign(line.id);
+      terminal.line(`campaign ${line.id} begins no further call; resume ${line.id} goes on with it`);
+      return 0;
+    case "status":
+    case "list":
+      for (const campaign of await campaignsFor(store, line)) await printCampaign(store, campaign);
+      return 0;
+    case "report":
+      return printVerdicts(store, await store.readCampaign(line.id));
+  }
+}
+
+/** The texts of a campaign's scenarios by name. @throws ScenarioError when one cannot be used */
+function readScenarios({ scenarios }: CampaignFile): Map<string, string> {
+  const samples = readSampleLibrary(SAMPLES_FOLDER);
+  return new Map(
+    findScenarioFiles(scenarios, SCENARIOS_FOLDER)
+      .map((file) => readScenario(file, samples))
+      .map(({ name, text }) => [name, text]),
+  );
+}
+
+async function create(
+  store: CampaignStore,
+  { name, baseline, ...file }: CampaignFile,
+  scenarios: ReadonlyMap<string, string>,
+): Promise<Campaign> {
+  const names = [...scenarios.keys()];
+  const spec = { ...file, scenarios: names };
+  return store.createCampaign({ name: name ?? names.join(", ").slice(0, 100), spec, scenarios, baseline });
+}
+
+/** Puts the calls without a verdict into the queue. */
+async function offer(store: CampaignStore, campaign: Campaign): Promise<void> {
+  const queue = await CallQueue.open(store, ({ message }) => console.error(message));
+  await queue.offer(campaign);
+  await queue.close();
+}
+
+/** Works a campaign off with worker processes. @returns the exit status */
+async function workOff(store: CampaignStore, campaign: Campaign, options: WorkOptions): Promise<number> {
+  const crew = startCrew(campaign.id, options);
+  let interrupted = false;
+  onSignals(() => {
+    if (!interrupted) terminal.line(`\nfinishing the calls that run; once more to end at once`);
+    interrupted = true;
+    crew.stop();
+  });
+  const stopProgress = printProgress({ store, campaign, terminal, stream: process.stdout });
+  const worked = await crew.ended;
+  await stopProgress();
+  if (interrupted) {
+    terminal.line(`npm run campaign -- resume ${campaign.id}  goes on`);
+    return INTERRUPTED;
+  }
+  const status = await printVerdicts(store, await store.readCampaign(campaign.id));
+  return worked ? status : NOTHING_DONE;
+}
+
+/** Places calls until its campaign is complete, or for ever. @returns the exit status */
+async function work(options: WorkOptions, databaseUrl: string): Promise<number> {
+  const { campaign, concurrency, agent, twins, key, workers } = options;
+  if (workers > 1) throw new UsageError("worker is one process: start several, or use start --workers");
+  const token = process.env.VOICE_TOKEN ?? "";
+  const places = openPlaces({
+    agents: agent,
+    twins: twinsOf(twins, key ?? process.env.SANDBOX_API_KEY),
+    headers: token === "" ? {} : { authorization: `Bearer ${token}` },
+  });
+  try {
+    const worker = await Worker.start({
+      databaseUrl,
+      name: `${hostname()}:${process.pid}`,
+      concurrency,
+      campaign,
+      place: places.place,
+      onEvent: (event) => {
+        if (event.type === "waiting") console.error(`waiting for the database: ${event.reason}`);
+        if (event.type === "returned")
+          console.error(`${event.calls} calls of workers that are gone begin again`);
+        if (event.type === "given-back") {
+          const { scenario, variant, repeat } = event.call.key;
+          console.error(`${scenario} (${variant}, ${repeat}) was not judged: ${event.reason}`);
+        }
+        if (event.type === "judged" && campaign === undefined) {
+          const { verdict, scenario, variant, repeat, failures } = event.record;
+          terminal.line([`${verdict} ${scenario} (${variant}, ${repeat})`, ...failures].join("\n  "));
+        }
+      },
+    });
+    let stops = 0;
+    onSignals(() => {
+      stops += 1;
+      if (stops > 1) process.exit(INTERRUPTED);
+      void worker.stop().catch(() => undefined); // `ended` says it.
+    });
+    await worker.ended;
+    return 0;
+  } finally {
+    await places.close();
+  }
+}
+
+async function campaignsFor(
+  store: CampaignStore,
+  line: { command: "status"; id: string | undefined } | { command: "list" },
+): Promise<Campaign[]> {
+  if (line.command === "list") return store.listCampaigns();
+  return line.id === undefined ? store.listRunning() : [await store.readCampaign(line.id)];
+}
+
+async function printCampaign(store: CampaignStore, campaign: Campaign): Promise<void> {
+  const { id, name, endedAt, cancelled, createdAt, expectedCalls } = campaign;
+  const state = endedAt === null ? (cancelled ? "cancelled" : "running") : `ended ${endedAt}`;
+  const counts = describe(await store.countVerdicts(id), expectedCalls, undefined);
+  terminal.line(`${id}  ${state}, started ${createdAt}  ${counts}  ${name}`);
+}
+
+/** @returns the exit status */
+async function printVerdicts(store: CampaignStore, campaign: Campaign): Promise<number> {
+  const counts = await store.countVerdicts(campaign.id);
+  await printCampaign(store, campaign);
+  if (doneOf(counts) < campaign.expectedCalls) return NOTHING_DONE;
+  return counts.passed === campaign.expectedCalls ? 0 : 1;
+}
+
+function onSignals(stop: () => void): void {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const receive = () => {
+    const nowMs = performance.now();
+    if (nowMs - lastMs > SAME_SIGNAL_MS) stop();
+    lastMs = nowMs;
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, receive);
+  onReaderGone(receive);
+  onNpmGone(receive);
+}
