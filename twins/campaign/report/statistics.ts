@@ -39,7 +39,7 @@ export function passHat(passed: number, trials: number, k: number): number | nul
 }
 
 /** The value at a quantile between 0 and 1 of ascending values: the smallest that a share of `q` does not exceed. */
-export function quantileOf(ascending: readonly number[], q: number): number | null {
+export function quantileOf(ascending: ArrayLike<number>, q: number): number | null {
   return ascending[Math.max(0, Math.ceil(q * ascending.length) - 1)] ?? null;
 }
 
@@ -222,6 +222,11 @@ function erfc(x: number): number {
   return Math.exp(-x * x) / (fraction * Math.sqrt(Math.PI));
 }
 
+/** The sum of what is measured of each item. */
+export function sumBy<Item>(items: readonly Item[], measure: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + measure(item), 0);
+}
+
 function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
+  return sumBy(values, (value) => value);
 }
