@@ -2,6 +2,8 @@
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Database } from "../tools/tool.ts";
+import { traceStatement } from "./telemetry/statement-span.ts";
+import { NO_TELEMETRY, type Telemetry } from "./telemetry/telemetry.ts";
 
 const MAX_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -13,7 +15,11 @@ export interface PooledDatabase extends Database {
 }
 
 /** The database behind a connection string; nothing connects before the first query. */
-export function openDatabase(connectionString: string | undefined, log: Logger): PooledDatabase {
+export function openDatabase(
+  connectionString: string | undefined,
+  log: Logger,
+  telemetry: Telemetry = NO_TELEMETRY,
+): PooledDatabase {
   let pool: pg.Pool | undefined;
   function connect(): pg.Pool {
     if (connectionString === undefined) {
@@ -34,7 +40,10 @@ export function openDatabase(connectionString: string | undefined, log: Logger):
   return {
     async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
       pool ??= connect();
-      const result = await pool.query<Row & pg.QueryResultRow>(text, values);
+      const connections = pool;
+      const result = await traceStatement(telemetry, text, (traced) =>
+        connections.query<Row & pg.QueryResultRow>(traced, values),
+      );
       return result.rows;
     },
     async close() {

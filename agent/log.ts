@@ -1,5 +1,5 @@
 /** The agent's log: one pino logger, JSON lines on stdout, secrets masked. */
-import { type Logger, pino } from "pino";
+import { type Logger, type LoggerOptions, pino } from "pino";
 
 /** Members to mask in every line. Named one by one, because a pattern such as `*.token` costs ten times the line itself. */
 const SECRET_MEMBERS = [
@@ -24,16 +24,23 @@ const MAX_FIRST_TIMES = 32;
 /** Longest write of a process that shares stdout with others (PIPE_BUF): a pipe takes it whole, with no other's line inside. */
 const MAX_SHARED_WRITE_BYTES = 4096;
 
+export interface LogOptions {
+  /** Which of several processes this is; goes with every line. */
+  worker?: string;
+  /** Further members of each line. */
+  mixin?: LoggerOptions["mixin"];
+}
+
 /**
  * Creates the process's logger. It writes asynchronously, so that a slow reader of stdout does not delay audio.
- * @param worker which of several processes this is; goes with every line
  */
-export function createLog(level: string, worker?: string): Logger {
+export function createLog(level: string, { worker, mixin }: LogOptions = {}): Logger {
   const shared = worker === undefined ? {} : { maxWrite: MAX_SHARED_WRITE_BYTES };
   return pino(
     {
       level,
       base: worker === undefined ? null : { worker },
+      ...(mixin === undefined ? {} : { mixin }),
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: SECRET_MEMBERS, censor: "[secret]" },
     },

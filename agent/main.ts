@@ -4,12 +4,12 @@
  * 1; a rejection that no code caught has interrupted nothing, and is logged.
  */
 import { existsSync } from "node:fs";
-import type { Logger } from "pino";
 import { ToolLoadError } from "../tools/registry.ts";
 import { type Config, ConfigError, environmentVariables, readConfig } from "./config.ts";
 import { writeLocator } from "./locator.ts";
-import { createLog, messageOf } from "./log.ts";
+import { messageOf } from "./log.ts";
 import { type AgentProcess, startAgent } from "./server.ts";
+import { type ObservedProcess, observeProcess } from "./telemetry/observe-process.ts";
 
 const MAX_LINE_CHARS = 76;
 
@@ -34,17 +34,18 @@ function linesOf(names: readonly string[]): string {
 }
 
 /** Starts the agent as one process, or as several. */
-async function start(config: Config, log: Logger): Promise<AgentProcess> {
-  if (config.workers === 1) return startAgent(config, { log, environment: process.env });
+async function start(config: Config, observed: ObservedProcess): Promise<AgentProcess> {
+  if (config.workers === 1) return startAgent(config, { ...observed, environment: process.env });
   const { startWorkers } = await import("./workers/pool.ts");
-  return startWorkers(config, log);
+  return startWorkers(config, observed.log);
 }
 
 async function main(): Promise<void> {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
   const config = readConfig(process.env);
-  const log = createLog(config.logLevel);
-  const agent = await start(config, log);
+  const observed = await observeProcess(config.logLevel);
+  const { log } = observed;
+  const agent = await start(config, observed);
   const removeLocator = config.production ? undefined : await writeLocator(agent.url, log);
 
   let exitCode = 0;
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
     const stopped = agent.stop();
     await removeLocator?.();
     await stopped;
+    await observed.telemetry.stop();
     log.info("agent stopped");
     process.exit(agent.hasFailed ? 1 : exitCode);
   }

@@ -1,11 +1,17 @@
-/** Counters, gauges and histograms, written in the Prometheus text format. */
+/** Counters, gauges and histograms, read as values or as the Prometheus text format. */
 
 type Labels = Record<string, string>;
 
-interface Metric {
+/** A metric's values, one a set of labels. Those of a histogram's buckets are not cumulative. */
+export type MetricValues =
+  | { type: "counter" | "gauge"; points: { labels: Labels; value: number }[] }
+  | { type: "histogram"; bounds: readonly number[]; points: Distribution[] };
+
+export interface Metric {
   readonly name: string;
   readonly help: string;
-  readonly type: "counter" | "gauge" | "histogram";
+  readonly type: MetricValues["type"];
+  values(): MetricValues;
   lines(): string[];
 }
 
@@ -25,7 +31,7 @@ class Counter implements Metric {
   readonly type = "counter";
   readonly name: string;
   readonly help: string;
-  readonly #values = new Map<string, number>();
+  readonly #values = new Map<string, { labels: Labels; value: number }>();
 
   constructor(name: string, help: string) {
     this.name = name;
@@ -34,16 +40,21 @@ class Counter implements Metric {
 
   add(amount: number, labels: Labels = {}): void {
     const key = labelText(labels);
-    this.#values.set(key, (this.#values.get(key) ?? 0) + amount);
+    const point = this.#values.get(key);
+    if (point === undefined) this.#values.set(key, { labels, value: amount });
+    else point.value += amount;
   }
 
   value(labels: Labels = {}): number {
-    return this.#values.get(labelText(labels)) ?? 0;
+    return this.#values.get(labelText(labels))?.value ?? 0;
+  }
+
+  values(): MetricValues {
+    return { type: this.type, points: [...this.#values.values()] };
   }
 
   lines(): string[] {
-    if (this.#values.size === 0) return [];
-    return [...this.#values].map(([labels, value]) => `${this.name}${labels} ${value}`);
+    return [...this.#values].map(([labels, { value }]) => `${this.name}${labels} ${value}`);
   }
 }
 
@@ -60,6 +71,10 @@ export class Gauge implements Metric {
     this.#read = read;
   }
 
+  values(): MetricValues {
+    return { type: this.type, points: [{ labels: {}, value: this.#read() }] };
+  }
+
   lines(): string[] {
     return [`${this.name} ${this.#read()}`];
   }
@@ -67,6 +82,7 @@ export class Gauge implements Metric {
 
 interface Distribution {
   labels: Labels;
+  /** How many were within each bound and above the one before; those above the last are in none. */
   buckets: number[];
   sum: number;
   count: number;
@@ -100,6 +116,10 @@ class DurationHistogram implements Metric {
 
   count(labels: Labels = {}): number {
     return this.#distributions.get(labelText(labels))?.count ?? 0;
+  }
+
+  values(): MetricValues {
+    return { type: this.type, bounds: DURATION_BUCKETS, points: [...this.#distributions.values()] };
   }
 
   lines(): string[] {
@@ -171,9 +191,9 @@ export class AgentMetrics {
     this.#active = new Gauge("offhook_calls_active", "Calls at the moment.", activeCalls);
   }
 
-  /** The Prometheus text format, version 0.0.4. */
-  text(): string {
-    const metrics: Metric[] = [
+  /** Every metric. */
+  all(): readonly Metric[] {
+    return [
       this.#active,
       this.calls,
       this.notEnded,
@@ -189,7 +209,11 @@ export class AgentMetrics {
       this.eventsLost,
       this.workersLost,
     ];
-    return metrics
+  }
+
+  /** The Prometheus text format, version 0.0.4. */
+  text(): string {
+    return this.all()
       .map((metric) =>
         [
           `# HELP ${metric.name} ${metric.help}`,

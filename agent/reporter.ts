@@ -4,12 +4,19 @@
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import { type Context, ROOT_CONTEXT, SpanKind, trace } from "@opentelemetry/api";
+import { ATTR_HTTP_REQUEST_METHOD } from "@opentelemetry/semantic-conventions";
 import fetch from "node-fetch";
 import type { Logger } from "pino";
 import { withDeadline } from "./deadline.ts";
 import { toJson, toJsonLine } from "./json.ts";
 import { messageOf } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
+import { inSpan } from "./telemetry/call-trace.ts";
+import { NO_TELEMETRY, type Telemetry } from "./telemetry/telemetry.ts";
+
+/** Of the semantic conventions, where it is not stable yet. */
+const ATTR_URL_TEMPLATE = "url.template";
 
 const TIMEOUT_MS = 2_000;
 const MAX_SOCKETS = 64;
@@ -32,6 +39,8 @@ interface ToolCallReport {
   arguments: unknown;
   /** What the tool returned, or `{error}`. */
   result: unknown;
+  /** The span of the tool's run. */
+  context?: Context;
 }
 
 export interface Reporter {
@@ -45,18 +54,41 @@ export interface Reporter {
  * @param engineUrl base address of the engine, without a slash at the end
  * @param maxInFlight maximum events in progress; further ones are lost
  */
-export function createReporter(engineUrl: string, metrics: AgentMetrics, maxInFlight: number): Reporter {
+export function createReporter(
+  engineUrl: string,
+  metrics: AgentMetrics,
+  maxInFlight: number,
+  telemetry: Telemetry = NO_TELEMETRY,
+): Reporter {
   const inFlight = new Set<Promise<unknown>>();
   const httpAgent = new HttpAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
   const httpsAgent = new HttpsAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
 
-  async function send(report: ToolCallReport, simulationId: string, signal: AbortSignal): Promise<void> {
+  function send(report: ToolCallReport, simulationId: string, signal: AbortSignal): Promise<void> {
+    const { context = ROOT_CONTEXT } = report;
+    const attributes = {
+      [ATTR_HTTP_REQUEST_METHOD]: "POST",
+      [ATTR_URL_TEMPLATE]: "/simulations/{id}/events",
+    };
+    const name = "POST /simulations/{id}/events";
+    const span = telemetry.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context);
+    return inSpan(span, () =>
+      post(report, simulationId, signal, telemetry.inject(trace.setSpan(context, span))),
+    );
+  }
+
+  async function post(
+    report: ToolCallReport,
+    simulationId: string,
+    signal: AbortSignal,
+    headers: Record<string, string>,
+  ): Promise<void> {
     const response = await fetch(`${engineUrl}/simulations/${encodeURIComponent(simulationId)}/events`, {
       method: "POST",
       signal,
       size: MAX_ANSWER_BYTES,
       agent: (url) => (url.protocol === "https:" ? httpsAgent : httpAgent),
-      headers: { "content-type": "application/json" },
+      headers: { ...headers, "content-type": "application/json" },
       body: toJsonLine({
         service: "agent",
         event_type: "agent_tool_call",

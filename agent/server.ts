@@ -20,6 +20,9 @@ import { publicUrlFor } from "./public-url.ts";
 import { startRecording } from "./recording.ts";
 import { createReporter } from "./reporter.ts";
 import { RequestGuard, refuseRequests } from "./request-guard.ts";
+import { CallTrace } from "./telemetry/call-trace.ts";
+import type { LogSpans } from "./telemetry/log-spans.ts";
+import { NO_TELEMETRY, type Telemetry } from "./telemetry/telemetry.ts";
 import { readToolEnvironments } from "./tool-environment.ts";
 import { currentToolRun, ToolRunner, withoutWordsOf } from "./tool-runner.ts";
 import {
@@ -63,6 +66,10 @@ export interface AgentOptions {
   environment?: Readonly<Record<string, string | undefined>>;
   /** The primary process, when this one is one of several workers. */
   primary?: Primary;
+  /** Default: none. Whoever started it stops it, after the agent. */
+  telemetry?: Telemetry;
+  /** Learns which span the lines of a call belong to. */
+  logSpans?: LogSpans;
 }
 
 /** An agent, of one process or several, as its main program runs it. */
@@ -114,14 +121,15 @@ export interface RunningAgent extends AgentProcess {
  * Starts the agent. @throws when a tool file is broken or the address is taken
  */
 export async function startAgent(config: Config, options: AgentOptions): Promise<RunningAgent> {
-  const { log, primary } = options;
+  const { log, primary, telemetry = NO_TELEMETRY } = options;
   const tools = options.tools ?? (await loadTools());
   warnOfSecret(config, log);
   const secret = config.toolSecret ?? randomBytes(24).toString("base64url");
   const calls = new CallRegister();
   const metrics = new AgentMetrics(() => calls.size);
-  const database = openDatabase(config.databaseUrl, log);
-  const reporter = createReporter(config.engineUrl, metrics, config.maxEventsInFlight);
+  telemetry.exportMetrics(metrics);
+  const database = openDatabase(config.databaseUrl, log, telemetry);
+  const reporter = createReporter(config.engineUrl, metrics, config.maxEventsInFlight, telemetry);
   const runtime = new RuntimeApi({ url: config.voiceApiUrl, apiKey: config.voiceApiKey });
   const runtimeCalls = new RuntimeCalls({ api: runtime, metrics, createTimeoutMs: config.createTimeoutMs });
   const runner = new ToolRunner({
@@ -130,6 +138,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     environments: readToolEnvironments(tools, options.environment ?? {}, log),
     reporter,
     metrics,
+    telemetry,
     defaultTimeoutMs: config.toolTimeoutMs,
   });
 
@@ -139,6 +148,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     runner,
     log,
     metrics,
+    telemetry,
     callerOf: ({ callId, runtimeCallId, simulationId }) => {
       const call = calls.get(callId);
       return {
@@ -210,10 +220,16 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     throw explainListenError(error, config);
   });
 
-  function webhook(baseUrl: string, callId: string, simulationId: string | undefined): ToolWebhook {
+  function webhook(
+    baseUrl: string,
+    callId: string,
+    simulationId: string | undefined,
+    trace: CallTrace,
+  ): ToolWebhook {
     return {
       url: `${baseUrl}/tool`,
       headers: {
+        ...trace.headers,
         [SECRET_HEADER]: secret,
         [CALL_HEADER]: callId,
         ...(simulationId === undefined ? {} : { [SIMULATION_HEADER]: simulationId }),
@@ -223,19 +239,23 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     };
   }
 
-  function take({ caller, simulationId = config.simulationId }: VoiceConnection): Promise<void> {
+  function take({ caller, simulationId = config.simulationId, headers }: VoiceConnection): Promise<void> {
     const id = randomUUID();
     const callLog = log.child({
       call: id,
       ...(simulationId === undefined ? {} : { simulation: simulationId }),
     });
     const metadata: Record<string, string> = simulationId === undefined ? {} : { simulationId };
+    const traced = { id, simulationId, framing: caller.framing };
+    const trace = new CallTrace(telemetry, telemetry.extract(headers), traced);
+    options.logSpans?.follow(callLog, trace.span.spanContext());
     const call = new Call(id, caller, {
       runtimeCalls,
       publicUrl,
       metrics,
       log: callLog,
-      assistant: (baseUrl) => describeAssistant(tools, webhook(baseUrl, id, simulationId), metadata),
+      trace,
+      assistant: (baseUrl) => describeAssistant(tools, webhook(baseUrl, id, simulationId, trace), metadata),
       recording: config.recordDir === undefined ? undefined : startRecording(config.recordDir, id, callLog),
       limits: config,
       dialTimeoutMs: config.dialTimeoutMs,

@@ -1,5 +1,7 @@
 /** Dispatches every tool call: validates its arguments, runs the tool within its time limit, reports the outcome. */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { type Context, context, ROOT_CONTEXT, type Span, SpanStatusCode, trace } from "@opentelemetry/api";
+import { ATTR_ERROR_TYPE } from "@opentelemetry/semantic-conventions";
 import type { Logger } from "pino";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Database, Tool, ToolLog } from "../tools/tool.ts";
@@ -7,6 +9,7 @@ import { toJsonLine } from "./json.ts";
 import { messageOf, safeText } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { Reporter, ToolTags } from "./reporter.ts";
+import { NO_TELEMETRY, type Telemetry } from "./telemetry/telemetry.ts";
 import type { RequestedCall } from "./tool-calls.ts";
 import type { ToolEnvironments } from "./tool-environment.ts";
 
@@ -17,12 +20,20 @@ const MAX_REASON_CHARACTERS = 300;
 /** Shorter arguments occur in any message by chance. */
 const MIN_WORD_CHARACTERS = 3;
 
+/** Of the semantic conventions for generative AI, which are not stable yet. */
+const ATTR_GEN_AI_OPERATION_NAME = "gen_ai.operation.name";
+const ATTR_GEN_AI_TOOL_NAME = "gen_ai.tool.name";
+const ATTR_GEN_AI_TOOL_TYPE = "gen_ai.tool.type";
+const ATTR_GEN_AI_TOOL_CALL_ID = "gen_ai.tool.call.id";
+
 /** The phone call a tool runs for, as far as it is known. */
 export interface ToolCaller {
   /** The runtime's id of the phone call. */
   runtimeCallId: string | undefined;
   simulationId: string | undefined;
   log: Logger;
+  /** What the run's span belongs to. */
+  context?: Context;
   /** Notes the tool call in the phone call's timeline. */
   note(event: string, details: Record<string, unknown>): void;
 }
@@ -33,6 +44,7 @@ export interface ToolRunnerParts {
   environments: ToolEnvironments;
   reporter: Reporter;
   metrics: AgentMetrics;
+  telemetry?: Telemetry;
   /** For tools that name no limit of their own. */
   defaultTimeoutMs: number;
 }
@@ -70,21 +82,39 @@ export class ToolRunner {
     const tool = tools.get(call.name);
     const tags = { tool: tool?.name ?? "unknown", toolCallId: safeText(call.id, [], 64) };
     const log = toolLog(tags, caller.log);
-    const { outcome, value } = await runs.run({ tags, arguments: call.arguments, log: caller.log }, () =>
-      this.#dispatch(tool, call, caller, log),
+    const parent = caller.context ?? ROOT_CONTEXT;
+    const span = this.#startSpan(tags, parent);
+    const inside = trace.setSpan(parent, span);
+    const { outcome, value } = await context.with(inside, () =>
+      runs.run({ tags, arguments: call.arguments, log: caller.log }, () =>
+        this.#dispatch(tool, call, caller, log),
+      ),
     );
+    endSpan(span, outcome);
     const durationMs = performance.now() - startedAt;
     // An unknown name is no label: the model can make up any number of them.
     metrics.tools.observeMs(durationMs, { tool: tags.tool, outcome });
     const { simulationId } = caller;
     reporter.toolCall(
-      { simulationId, name: call.name, tags, arguments: call.arguments, result: value },
+      { simulationId, name: call.name, tags, arguments: call.arguments, result: value, context: inside },
       caller.log,
     );
     caller.note("tool-call", { name: call.name, arguments: call.arguments, result: value });
     log.info({ outcome, durationMs: Math.round(durationMs) }, "tool call");
     const line = toJsonLine(value);
     return line.length <= MAX_RESULT_CHARACTERS ? line : errorLine(`the result of ${call.name} is too long`);
+  }
+
+  /** Of a tool call neither arguments nor result are told, which are the caller's words. */
+  #startSpan({ tool, toolCallId }: ToolTags, parent: Context): Span {
+    const { tracer } = this.#parts.telemetry ?? NO_TELEMETRY;
+    const attributes = {
+      [ATTR_GEN_AI_OPERATION_NAME]: "execute_tool",
+      [ATTR_GEN_AI_TOOL_NAME]: tool,
+      [ATTR_GEN_AI_TOOL_TYPE]: "function",
+      ...(toolCallId === "" ? {} : { [ATTR_GEN_AI_TOOL_CALL_ID]: toolCallId }),
+    };
+    return tracer.startSpan(`execute_tool ${tool}`, { attributes }, parent);
   }
 
   async #dispatch(
@@ -145,6 +175,14 @@ export class ToolRunner {
       clearTimeout(timer);
     }
   }
+}
+
+function endSpan(span: Span, outcome: Outcome): void {
+  if (outcome !== "ok") {
+    span.setAttribute(ATTR_ERROR_TYPE, outcome);
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
 }
 
 /** A log that tags its lines with the tool call; cheaper than a child logger per tool call. */

@@ -3,11 +3,18 @@
  * every other answer without telling the model. https://docs.vapi.ai/tools/custom-tools-troubleshooting
  */
 import { timingSafeEqual } from "node:crypto";
+import { SpanKind, trace as traceApi } from "@opentelemetry/api";
+import {
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+} from "@opentelemetry/semantic-conventions";
 import express, { type ErrorRequestHandler, type Response, type Router } from "express";
 import type { Logger } from "pino";
 import { AnswerMemory } from "./answer-memory.ts";
 import { FirstTimes, messageOf, safeText } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
+import { NO_TELEMETRY, type Telemetry } from "./telemetry/telemetry.ts";
 import { type RequestedCall, readToolCalls } from "./tool-calls.ts";
 import { errorLine, type ToolCaller, type ToolRunner } from "./tool-runner.ts";
 
@@ -22,11 +29,21 @@ export const WORKER_HEADER = "x-offhook-worker";
 /** A body carries the whole conversation so far. */
 const MAX_BODY = "4mb";
 
+const SERVER_SPAN = {
+  kind: SpanKind.SERVER,
+  attributes: {
+    [ATTR_HTTP_REQUEST_METHOD]: "POST",
+    [ATTR_HTTP_ROUTE]: "/tool",
+    [ATTR_HTTP_RESPONSE_STATUS_CODE]: 200,
+  },
+};
+
 export interface ToolWebhookParts {
   secret: string;
   runner: ToolRunner;
   log: Logger;
   metrics: AgentMetrics;
+  telemetry?: Telemetry;
   /** Finds the phone call by the agent's own id of it; a webhook for an unknown one still works. */
   callerOf(origin: ToolCallOrigin): ToolCaller;
   /**
@@ -49,6 +66,8 @@ export interface ToolCallOrigin {
 export interface ToolRequest {
   origin: ToolCallOrigin;
   calls: RequestedCall[];
+  /** Headers by which the runs continue the webhook's trace. */
+  trace?: Record<string, string>;
 }
 
 /** One entry of the webhook's answer. */
@@ -75,6 +94,7 @@ export function toolWebhook(parts: ToolWebhookParts): ToolWebhook {
   const answers = new AnswerMemory();
   const isSecret = secretMatcher(parts.secret);
   const logged = new FirstTimes();
+  const { telemetry = NO_TELEMETRY } = parts;
 
   /** Whoever reaches the webhook can cause these lines, so each is logged once; the metric counts them all. */
   function refuse(reason: string, message: string): void {
@@ -89,8 +109,8 @@ export function toolWebhook(parts: ToolWebhookParts): ToolWebhook {
     return { toolCallId: call.id, result: result ?? errorLine("too many tool calls at once; try again") };
   }
 
-  function run({ origin, calls }: ToolRequest): Promise<ToolResult[]> {
-    const caller = parts.callerOf(origin);
+  function run({ origin, calls, trace = {} }: ToolRequest): Promise<ToolResult[]> {
+    const caller = { ...parts.callerOf(origin), context: telemetry.extract(trace) };
     const callKey = callKeyOf(origin);
     return Promise.all(calls.map((call) => answer(call, callKey, caller)));
   }
@@ -132,8 +152,14 @@ export function toolWebhook(parts: ToolWebhookParts): ToolWebhook {
     const { runtimeCallId, calls } = message;
     const callId = request.get(CALL_HEADER);
     const simulationId = request.get(SIMULATION_HEADER);
-    const toolRequest = { origin: { callId, runtimeCallId, simulationId }, calls };
-    send(response, (await runElsewhere(toolRequest, request.get(WORKER_HEADER))) ?? (await run(toolRequest)));
+    const parent = telemetry.extract(request.headers);
+    const span = telemetry.tracer.startSpan("POST /tool", SERVER_SPAN, parent);
+    const trace = telemetry.inject(traceApi.setSpan(parent, span));
+    const toolRequest = { origin: { callId, runtimeCallId, simulationId }, calls, trace };
+    const worker = request.get(WORKER_HEADER);
+    const results = (await runElsewhere(toolRequest, worker)) ?? (await run(toolRequest));
+    span.end();
+    send(response, results);
   });
   router.use("/tool", unreadableBody(refuse));
   return { router, run };

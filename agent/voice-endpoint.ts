@@ -1,6 +1,6 @@
 /** The upgrade of `/voice`: who may call, in which framing, and whether there is room. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { IncomingMessage } from "node:http";
+import { type IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
@@ -25,6 +25,8 @@ export interface VoiceConnection {
   caller: CallerChannel;
   /** From `X-Simulation-Id` or `?simulation=`. */
   simulationId: string | undefined;
+  /** Of the caller's request. */
+  headers: IncomingHttpHeaders;
 }
 
 interface Admission {
@@ -76,7 +78,7 @@ export function voiceEndpoint(parts: VoiceEndpointParts): VoiceEndpoint {
     let over: Promise<void> | undefined;
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const caller = new CallerChannel(webSocket, admission.framing);
-      over = parts.take({ caller, simulationId: admission.simulationId });
+      over = parts.take({ caller, simulationId: admission.simulationId, headers: request.headers });
     });
     await over;
   }

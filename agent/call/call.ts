@@ -5,6 +5,7 @@ import type { AgentMetrics } from "../metrics.ts";
 import { bytesOf } from "../pcm.ts";
 import type { PublicUrl } from "../public-url.ts";
 import type { CallRecording } from "../recording.ts";
+import type { CallTrace } from "../telemetry/call-trace.ts";
 import { AudioLane, type AudioSink } from "./audio-lane.ts";
 import { type CallLimits, LimitWatch } from "./call-limits.ts";
 import type { CallerChannel } from "./caller-channel.ts";
@@ -35,6 +36,7 @@ export interface CallParts {
   publicUrl: PublicUrl;
   metrics: AgentMetrics;
   log: Logger;
+  trace: CallTrace;
   /** The inline assistant. @param baseUrl address at which the runtime reaches this agent */
   assistant(baseUrl: string): object;
   recording: CallRecording | undefined;
@@ -76,9 +78,13 @@ export class Call {
     this.#toCaller = this.#lane("to_caller", TO_CALLER_LIMITS);
     this.#limits = new LimitWatch(parts.limits, (limit) => this.end({ kind: "limit-reached", ...limit }));
     this.#turns = new TurnClock({
-      firstAudio: (durationMs) => parts.metrics.firstAudio.observeMs(durationMs),
+      firstAudio: (durationMs) => {
+        parts.metrics.firstAudio.observeMs(durationMs);
+        parts.trace.firstAudio();
+      },
       response: (durationMs) => {
         parts.metrics.response.observeMs(durationMs);
+        parts.trace.response(durationMs);
         parts.recording?.note("response", { responseMs: Math.round(durationMs) });
       },
     });
@@ -101,7 +107,7 @@ export class Call {
       this.#parts.heartbeatMs,
     );
     try {
-      await this.#setUp();
+      await this.#parts.trace.setUp(() => this.#setUp());
     } catch (error) {
       this.end({ kind: "setup-failed", reason: messageOf(error) });
     }
@@ -151,23 +157,27 @@ export class Call {
 
   async #setUp(): Promise<void> {
     const { signal } = this.#over;
+    const { trace } = this.#parts;
     const baseUrl = await this.#parts.publicUrl.get(signal);
     signal.throwIfAborted();
-    const call = await this.#parts.runtimeCalls.create(this.#parts.assistant(baseUrl), signal, this.log);
+    const call = await trace.step("POST /call", (headers) =>
+      this.#parts.runtimeCalls.create(this.#parts.assistant(baseUrl), signal, this.log, headers),
+    );
     this.#runtimeCall = call;
     signal.throwIfAborted();
     if (call.websocketCallUrl === undefined) {
       throw new Error("the voice runtime's answer has no usable transport.websocketCallUrl");
     }
-    await dialRuntime(
-      call.websocketCallUrl,
-      {
-        opened: (socket) => this.#connected(socket),
-        audio: (chunk) => this.#runtimeAudio(chunk),
-        text: (text) => this.#runtimeMessage(readRuntimeMessage(text)),
-        gone: (code, reason) => this.#runtimeGone(code, reason),
-      },
-      { timeoutMs: this.#parts.dialTimeoutMs, heartbeatMs: this.#parts.heartbeatMs, signal },
+    const url = call.websocketCallUrl;
+    const handlers = {
+      opened: (socket: RuntimeSocket) => this.#connected(socket),
+      audio: (chunk: Buffer) => this.#runtimeAudio(chunk),
+      text: (text: string) => this.#runtimeMessage(readRuntimeMessage(text)),
+      gone: (code: number, reason: string) => this.#runtimeGone(code, reason),
+    };
+    const { dialTimeoutMs: timeoutMs, heartbeatMs } = this.#parts;
+    await trace.step("connect call socket", () =>
+      dialRuntime(url, handlers, { timeoutMs, heartbeatMs, signal }),
     );
   }
 
@@ -178,6 +188,7 @@ export class Call {
     const setupMs = performance.now() - this.#startedAt;
     this.#parts.metrics.setup.observeMs(setupMs);
     const runtimeCallId = this.runtimeCallId;
+    this.#parts.trace.connected(runtimeCallId);
     this.note("connected", { runtimeCallId });
     this.log.info({ runtimeCallId, setupMs: Math.round(setupMs) }, "call connected");
   }
@@ -265,6 +276,7 @@ export class Call {
     this.#logEnd(ending, outcome);
     this.note("ended", { outcome, kind: ending.kind });
     this.#parts.metrics.calls.add(1, { outcome });
+    this.#parts.trace.end(outcome);
     this.#toCaller.finish();
     const { code, reason } = callerClose(ending);
     await Promise.all([

@@ -59,6 +59,7 @@ class ExchangeFailure extends Error {
 interface Exchange {
   method: "POST" | "GET" | "DELETE";
   path: string;
+  headers?: Record<string, string>;
   /** Gives up at any time. */
   signal: AbortSignal;
   /** Gives up as long as the request is unsent. */
@@ -93,9 +94,15 @@ export class RuntimeApi {
    * `POST /call` with an inline assistant (https://docs.vapi.ai/calls/websocket-transport).
    * @param signal gives up at any time
    * @param unsentSignal gives up as long as the runtime cannot have acted on the request
+   * @param headers to send along
    * @throws RuntimeRefusal when there is no call; CreationUnknown when there may be one
    */
-  async create(assistant: object, signal: AbortSignal, unsentSignal: AbortSignal): Promise<CreatedCall> {
+  async create(
+    assistant: object,
+    signal: AbortSignal,
+    unsentSignal: AbortSignal,
+    headers: Record<string, string> = {},
+  ): Promise<CreatedCall> {
     const body = {
       assistant,
       transport: {
@@ -103,7 +110,7 @@ export class RuntimeApi {
         audioFormat: { format: "pcm_s16le", container: "raw", sampleRate: SAMPLE_RATE },
       },
     };
-    const answer = await this.#post({ method: "POST", path: "/call", signal, unsentSignal, body });
+    const answer = await this.#post({ method: "POST", path: "/call", headers, signal, unsentSignal, body });
     if (isSuccess(answer)) return readCreatedCall(answer.body);
     const refusal = this.#refusal(answer);
     throw isInconclusive(answer) ? new CreationUnknown(refusal.message) : refusal;
@@ -183,12 +190,13 @@ export class RuntimeApi {
    * @throws ExchangeFailure
    */
   #exchange(connections: KeptConnections, exchange: Exchange): Promise<Answer> {
-    const { method, path, signal, unsentSignal, body } = exchange;
+    const { method, path, headers, signal, unsentSignal, body } = exchange;
     const content = body === undefined ? undefined : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const request = connections.request(`${this.#options.url}${path}`, {
         method,
         headers: {
+          ...headers,
           authorization: `Bearer ${this.#options.apiKey}`,
           "user-agent": USER_AGENT,
           accept: "application/json",

@@ -99,12 +99,19 @@ export class RuntimeCalls {
    * Creates a call. When the caller leaves or the time is up first, the answer is awaited in the background and its call
    * is ended.
    * @param signal the caller has left
+   * @param headers to send along
    * @throws Error saying why there is no call, without secrets
    */
-  async create(assistant: object, signal: AbortSignal, log: Logger): Promise<RuntimeCall> {
+  async create(
+    assistant: object,
+    signal: AbortSignal,
+    log: Logger,
+    headers: Record<string, string> = {},
+  ): Promise<RuntimeCall> {
     const { createTimeoutMs } = this.#parts;
     const abandon = new AbortController();
-    const creation = this.#create(assistant, { signal: abandon.signal, unsentSignal: signal }, log);
+    const signals = { signal: abandon.signal, unsentSignal: signal };
+    const creation = this.#create(assistant, signals, log, headers);
     try {
       return await withDeadline(signal, createTimeoutMs, () => creation);
     } catch (error) {
@@ -133,9 +140,10 @@ export class RuntimeCalls {
     assistant: object,
     { signal, unsentSignal }: { signal: AbortSignal; unsentSignal: AbortSignal },
     log: Logger,
+    headers: Record<string, string>,
   ): Promise<RuntimeCall> {
     const creation = this.#parts.api
-      .create(assistant, signal, unsentSignal)
+      .create(assistant, signal, unsentSignal, headers)
       .then((created) => {
         const call = new RuntimeCall(created, log, {
           over: (one) => this.#settle(one),

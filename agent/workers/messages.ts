@@ -37,6 +37,7 @@ export const toolRequestSchema = z.object({
     simulationId: z.string().optional(),
   }),
   calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.unknown() })),
+  trace: z.record(z.string(), z.string()).default({}),
 });
 
 export const toolResultsSchema = z.array(z.object({ toolCallId: z.string(), result: z.string() }));

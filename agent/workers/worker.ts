@@ -7,8 +7,9 @@ import type { Socket } from "node:net";
 import { z } from "zod";
 import { ToolLoadError } from "../../tools/registry.ts";
 import { ConfigError, readConfig } from "../config.ts";
-import { createLog, messageOf } from "../log.ts";
+import { messageOf } from "../log.ts";
 import { startAgent } from "../server.ts";
+import { observeProcess } from "../telemetry/observe-process.ts";
 import { Link, type LinkMessage } from "./link.ts";
 import {
   handedUpgradeSchema,
@@ -32,7 +33,8 @@ async function main(): Promise<void> {
   delete process.env[WORKER_VARIABLE];
   const whole = readConfig(process.env);
   const config = { ...whole, maxEventsInFlight: Math.ceil(whole.maxEventsInFlight / whole.workers) };
-  const log = createLog(config.logLevel, worker);
+  const observed = await observeProcess(config.logLevel, worker);
+  const { log } = observed;
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});
   // Else Node ends this process as soon as the primary is gone, and its calls with it.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
@@ -54,6 +56,7 @@ async function main(): Promise<void> {
       "end-calls": () => agent.endCalls(),
       async close() {
         await agent.close();
+        await observed.telemetry.stop();
         process.exit(0);
       },
     },
@@ -76,7 +79,7 @@ async function main(): Promise<void> {
     metrics: () => link.ask("metrics", null, { answer: z.string(), timeoutMs: METRICS_TIMEOUT_MS }),
     tunnelUrl: () => link.ask("tunnel", null, { answer: z.string(), timeoutMs: TUNNEL_TIMEOUT_MS }),
   };
-  const agent = await startAgent(config, { log, environment: process.env, primary });
+  const agent = await startAgent(config, { ...observed, environment: process.env, primary });
 
   let isLeaving = false;
   /** Ends this worker alone: its calls may finish, and another worker takes its place. */
