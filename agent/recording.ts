@@ -17,6 +17,8 @@ const GAP_BYTES = bytesOf(200);
 const MAX_UNWRITTEN_BYTES = 2 * 1024 * 1024;
 /** Longest timeline, as JSON; later events are left out. */
 const MAX_TIMELINE_CHARACTERS = 4 * 1024 * 1024;
+/** A voice is written in blocks of about a second: a write a frame costs as much as forwarding the frame. */
+const BLOCK_BYTES = bytesOf(1_000);
 const SILENCE = Buffer.alloc(64 * 1024);
 const HEADER_BYTES = 44;
 const JOIN_BLOCK_SAMPLES = 32 * 1024;
@@ -104,6 +106,8 @@ class VoiceFile {
   readonly #stream: Promise<WriteStream | undefined>;
   #open: WriteStream | undefined;
   #early: Buffer[] = [];
+  #block = Buffer.alloc(0);
+  #blockBytes = 0;
   #lengthBytes = 0;
   #lostBytes = 0;
 
@@ -148,15 +152,39 @@ class VoiceFile {
   }
 
   #fill(bytes: number): void {
+    this.#flush();
     for (let left = bytes; left > 0; left -= SILENCE.length) {
-      this.#write(left < SILENCE.length ? SILENCE.subarray(0, left) : SILENCE);
+      this.#enqueue(left < SILENCE.length ? SILENCE.subarray(0, left) : SILENCE);
     }
+    this.#lengthBytes += Math.max(bytes, 0);
   }
 
   #write(samples: Buffer): void {
     this.#lengthBytes += samples.length;
-    if (this.#open === undefined) this.#early.push(samples);
-    else this.#open.write(samples);
+    for (let at = 0; at < samples.length; ) {
+      if (this.#blockBytes === this.#block.length) this.#startBlock();
+      const copied = samples.copy(this.#block, this.#blockBytes, at);
+      this.#blockBytes += copied;
+      at += copied;
+    }
+  }
+
+  #startBlock(): void {
+    this.#flush();
+    this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  }
+
+  #flush(): void {
+    if (this.#blockBytes === 0) return;
+    const block = this.#block.subarray(0, this.#blockBytes);
+    this.#block = Buffer.alloc(0);
+    this.#blockBytes = 0;
+    this.#enqueue(block);
+  }
+
+  #enqueue(block: Buffer): void {
+    if (this.#open === undefined) this.#early.push(block);
+    else this.#open.write(block);
   }
 }
 

@@ -5,8 +5,8 @@ import { BYTES_PER_SAMPLE, SampleAligner } from "../pcm.ts";
 export interface AudioSink {
   /** Bytes handed over that have not left yet. */
   readonly bufferedBytes: number;
-  /** Sends whole samples. @param sent called once they have left, or can no longer leave */
-  send(samples: Buffer, sent: () => void): void;
+  /** Sends whole samples. @param sent called once they have left, or can no longer leave; absent while nothing waits for it */
+  send(samples: Buffer, sent?: () => void): void;
 }
 
 export interface LaneLimits {
@@ -17,6 +17,9 @@ export interface LaneLimits {
   /** High-water mark: above this much in the sink's own buffer, which cannot be cleared, audio queues here. */
   highWaterBytes: number;
 }
+
+/** A sink may buffer more than the samples: base64 and an envelope, frame headers, pings. */
+const FRAMING_MARGIN = 2;
 
 interface DroppedAudio {
   bytes: number;
@@ -33,7 +36,8 @@ interface WaitingChunk {
 /**
  * Moves audio to a sink that may not be connected yet and may be slow. While the sink keeps up, a chunk costs one
  * comparison and no copy. Otherwise chunks queue here, the oldest is dropped on overflow, and the sink's `sent` callbacks
- * drain the queue.
+ * drain the queue. A chunk that finds the sink empty and leaves it well below the mark needs no callback: before anything
+ * queues behind it, another one is sent that has.
  */
 export class AudioLane {
   readonly #aligner = new SampleAligner();
@@ -78,13 +82,16 @@ export class AudioLane {
 
   #enqueueOrSend(samples: Buffer, kind: WaitingChunk["kind"]): void {
     const sink = this.#sink;
-    if (
-      sink !== undefined &&
-      this.#waiting.length === 0 &&
-      sink.bufferedBytes < this.#limits.highWaterBytes
-    ) {
-      sink.send(samples, this.#drain);
-      return;
+    if (sink !== undefined && this.#waiting.length === 0) {
+      const { bufferedBytes } = sink;
+      if (bufferedBytes === 0 && samples.length * FRAMING_MARGIN < this.#limits.highWaterBytes) {
+        sink.send(samples);
+        return;
+      }
+      if (bufferedBytes < this.#limits.highWaterBytes) {
+        sink.send(samples, this.#drain);
+        return;
+      }
     }
     this.#waiting.push({ samples, kind });
     this.#waitingBytes += samples.length;
@@ -118,7 +125,7 @@ export class AudioLane {
     this.#resetQueue();
     this.#sink = undefined;
     if (sink === undefined) return;
-    for (const { samples } of waiting) sink.send(samples, ignore);
+    for (const { samples } of waiting) sink.send(samples);
   }
 
   readonly #drain = (): void => {
@@ -172,5 +179,3 @@ export class AudioLane {
     this.#dropping = false;
   }
 }
-
-function ignore(): void {}

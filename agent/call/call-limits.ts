@@ -2,7 +2,7 @@
  * The agent's own limits of a call, as a safety net behind the assistant's limits at the runtime. They bound the cost of a
  * runtime that ignores its limits, or of a caller who forgot to hang up.
  */
-import { bytesOf, isAudible } from "../pcm.ts";
+import { bytesOf } from "../pcm.ts";
 
 export interface CallLimits {
   /** Longest call, from the caller's connection. */
@@ -52,19 +52,19 @@ export class LimitWatch {
     this.#quietTimer = setTimeout(() => this.#checkQuiet(), this.#maxSilenceMs);
   }
 
-  /** Whole samples of the caller. */
-  callerAudio(samples: Buffer): void {
+  /** One of both sides is audible. @param now of the call's monotonic clock, in milliseconds */
+  sound(now: number): void {
     if (this.#quietTimer === undefined) return;
-    this.#countsAt = performance.now();
-    this.#silentBytes = isAudible(samples) ? 0 : this.#silentBytes + samples.length;
-    if (this.#silentBytes >= this.#maxSilentBytes) this.#reachSilence();
+    this.#countsAt = now;
+    this.#silentBytes = 0;
   }
 
-  /** Whole samples of the assistant. */
-  assistantAudio(samples: Buffer): void {
-    if (this.#quietTimer === undefined || !isAudible(samples)) return;
-    this.#countsAt = performance.now();
-    this.#silentBytes = 0;
+  /** The caller sends silence. @param now of the call's monotonic clock, in milliseconds */
+  callerSilence(bytes: number, now: number): void {
+    if (this.#quietTimer === undefined) return;
+    this.#countsAt = now;
+    this.#silentBytes += bytes;
+    if (this.#silentBytes >= this.#maxSilentBytes) this.#reachSilence();
   }
 
   stop(): void {

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { messageOf } from "../log.ts";
 import type { AgentMetrics } from "../metrics.ts";
-import { bytesOf } from "../pcm.ts";
+import { bytesOf, isAudible } from "../pcm.ts";
 import type { PublicUrl } from "../public-url.ts";
 import type { CallRecording } from "../recording.ts";
 import type { CallTrace } from "../telemetry/call-trace.ts";
@@ -195,8 +195,11 @@ export class Call {
 
   #callerAudio(chunk: Buffer): void {
     const samples = this.#toRuntime.push(chunk);
-    this.#turns.callerAudio(samples);
-    this.#limits.callerAudio(samples);
+    const now = performance.now();
+    if (isAudible(samples)) {
+      this.#turns.callerSound(now);
+      this.#limits.sound(now);
+    } else this.#limits.callerSilence(samples.length, now);
     this.#recognition.callerAudio(samples);
     this.#parts.recording?.callerAudio(samples);
   }
@@ -204,8 +207,10 @@ export class Call {
   #runtimeAudio(chunk: Buffer): void {
     if (this.#ending !== undefined) return;
     const samples = this.#toCaller.push(chunk);
-    this.#turns.assistantAudio(samples);
-    this.#limits.assistantAudio(samples);
+    if (!isAudible(samples)) return;
+    const now = performance.now();
+    this.#turns.assistantSound(now);
+    this.#limits.sound(now);
   }
 
   #runtimeMessage(message: RuntimeMessage): void {

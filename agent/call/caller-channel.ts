@@ -38,7 +38,7 @@ export interface CallerHandlers {
 export class CallerChannel implements AudioSink {
   readonly framing: Framing;
   readonly #socket: WebSocket;
-  readonly #send: (samples: Buffer, sent: () => void) => void;
+  readonly #send: (samples: Buffer, sent?: () => void) => void;
   #heartbeat: Heartbeat | undefined;
   #handlers: CallerHandlers | undefined;
 
@@ -75,7 +75,7 @@ export class CallerChannel implements AudioSink {
     return this.#socket.bufferedAmount;
   }
 
-  send(samples: Buffer, sent: () => void): void {
+  send(samples: Buffer, sent?: () => void): void {
     this.#send(samples, sent);
   }
 

@@ -69,7 +69,7 @@ export class RuntimeSocket implements AudioSink {
     return this.#socket.bufferedAmount;
   }
 
-  send(samples: Buffer, sent: () => void): void {
+  send(samples: Buffer, sent?: () => void): void {
     this.#socket.send(samples, sent);
   }
 

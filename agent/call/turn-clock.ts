@@ -1,6 +1,4 @@
 /** How long the assistant lets the caller wait, heard in the audio itself. */
-import { isAudible } from "../pcm.ts";
-
 /** A pause of the assistant at least this long makes the next sound the start of an answer; network gaps are shorter. */
 const ANSWER_PAUSE_MS = 300;
 
@@ -22,15 +20,13 @@ export class TurnClock {
     this.#times = times;
   }
 
-  /** Whole samples of the caller. */
-  callerAudio(samples: Buffer): void {
-    if (isAudible(samples)) this.#callerHeardAt = performance.now();
+  /** The caller is audible. @param now of the call's monotonic clock, in milliseconds */
+  callerSound(now: number): void {
+    this.#callerHeardAt = now;
   }
 
-  /** Whole samples of the assistant. */
-  assistantAudio(samples: Buffer): void {
-    if (!isAudible(samples)) return;
-    const now = performance.now();
+  /** The assistant is audible. @param now of the call's monotonic clock, in milliseconds */
+  assistantSound(now: number): void {
     if (this.#assistantHeardAt === undefined) this.#times.firstAudio(now - this.#startedAt);
     const paused = now - (this.#assistantHeardAt ?? Number.NEGATIVE_INFINITY) >= ANSWER_PAUSE_MS;
     if (paused && this.#callerHeardAt !== undefined) {

@@ -9,13 +9,13 @@ const MAX_OWED = 10;
 /** Takes audio and keeps it until it is read. */
 class SlowSink implements AudioSink {
   readonly read: Buffer[] = [];
-  readonly #unread: { samples: Buffer; sent: () => void }[] = [];
+  readonly #unread: { samples: Buffer; sent: (() => void) | undefined }[] = [];
 
   get bufferedBytes(): number {
     return this.#unread.reduce((bytes, { samples }) => bytes + samples.length, 0);
   }
 
-  send(samples: Buffer, sent: () => void): void {
+  send(samples: Buffer, sent?: () => void): void {
     this.#unread.push({ samples, sent });
   }
 
@@ -23,7 +23,7 @@ class SlowSink implements AudioSink {
     const next = this.#unread.shift();
     if (next === undefined) return;
     this.read.push(next.samples);
-    next.sent();
+    next.sent?.();
   }
 
   readAll(): void {
