@@ -4,9 +4,9 @@ import { replaceUnderCalls } from "../support/replacement/run.ts";
 test("three agents are replaced one after another under calls, and no call is cut or refused", async () => {
   const report = await replaceUnderCalls({
     calls: 60,
-    apartMs: 120,
+    apartMs: 100,
     callMs: 2_000,
-    shutdownDelayMs: 1_000,
+    shutdownDelayMs: 1_500,
     workers: 1,
   });
   const failed = report.ends.filter(({ outcome }) => outcome !== "completed");
@@ -14,5 +14,8 @@ test("three agents are replaced one after another under calls, and no call is cu
   expect(report).toMatchObject({ failedConnections: 0, openAtRuntime: 0 });
   expect(report.replaced.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   // Else the agents were replaced beside the calls, not under them.
-  for (const { callsWhenStopped } of report.replaced) expect(callsWhenStopped).toBeGreaterThan(0);
+  for (const { callsWhenStopped, connectionsSinceStopped } of report.replaced) {
+    expect(callsWhenStopped).toBeGreaterThan(0);
+    expect(connectionsSinceStopped).toBeGreaterThan(0);
+  }
 });

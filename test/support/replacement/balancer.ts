@@ -1,20 +1,19 @@
 /**
- * A small load balancer: passes each TCP connection to the ready agent with the fewest, and asks each for `/readyz`. Like
- * one of the fourth layer it repeats nothing: what an agent refuses is refused.
+ * A small load balancer: passes TCP connections to the ready agents in turns, and asks each for `/readyz` now and then.
+ * Like one of the fourth layer it repeats nothing: what an agent refuses is refused.
  */
 
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 import { Watched } from "@offhook/platform/testing/watched";
 
-const WATCH_MS = 200;
+/** So rarely that an agent which is told to stop gets more calls meanwhile. */
+const WATCH_MS = 750;
 const WATCH_TIMEOUT_MS = 2_000;
 
 export class Backend {
   readonly url: string;
   isReady = false;
-  /** Connections at the moment. */
-  connections = 0;
   /** Connections that were passed to it since it was told to stop. */
   sinceStopped: number | undefined;
 
@@ -28,6 +27,8 @@ export class Balancer {
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((socket) => this.#pass(socket));
   readonly #watched = new Watched();
+  #turn = 0;
+  #rounds = 0;
   readonly #timer = setInterval(() => this.#watch(), WATCH_MS);
   /** Connections for which no agent was ready, or that an agent did not accept. */
   failed = 0;
@@ -52,35 +53,33 @@ export class Balancer {
     return backend;
   }
 
+  /** Resolves when all agents have just been asked whether they are ready. */
+  async nextRound(): Promise<void> {
+    const round = this.#rounds + 1;
+    await this.#watched.until(() => this.#rounds >= round, "the next round of /readyz");
+  }
+
   stop(): void {
     clearInterval(this.#timer);
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
   }
 
-  #watch(): void {
-    for (const backend of this.#backends) {
-      fetch(`${backend.url}/readyz`, { signal: AbortSignal.timeout(WATCH_TIMEOUT_MS) })
-        .then(async (response) => {
-          await response.text();
-          backend.isReady = response.ok;
-        })
-        .catch(() => {
-          backend.isReady = false;
-        })
-        .finally(() => this.#watched.changed());
-    }
+  async #watch(): Promise<void> {
+    await Promise.all([...this.#backends].map(watch));
+    this.#rounds += 1;
+    this.#watched.changed();
   }
 
   #pass(socket: Socket): void {
     const ready = [...this.#backends].filter(({ isReady }) => isReady);
-    const [backend] = ready.sort((a, b) => a.connections - b.connections);
+    this.#turn += 1;
+    const backend = ready[this.#turn % ready.length];
     if (backend === undefined) {
       this.failed += 1;
       socket.destroy();
       return;
     }
-    backend.connections += 1;
     if (backend.sinceStopped !== undefined) backend.sinceStopped += 1;
     const { hostname, port } = new URL(backend.url);
     const upstream = connect(Number(port), hostname);
@@ -104,8 +103,17 @@ export class Balancer {
       });
     }
     upstream.on("close", () => {
-      backend.connections -= 1;
       if (!isConnected) this.failed += 1;
     });
+  }
+}
+
+async function watch(backend: Backend): Promise<void> {
+  try {
+    const response = await fetch(`${backend.url}/readyz`, { signal: AbortSignal.timeout(WATCH_TIMEOUT_MS) });
+    await response.text();
+    backend.isReady = response.ok;
+  } catch {
+    backend.isReady = false;
   }
 }

@@ -62,6 +62,7 @@ export async function replaceUnderCalls(plan: ReplacementPlan): Promise<Replacem
   }
 
   async function stopAgent({ command, backend }: RunningAgent) {
+    await balancer.nextRound();
     backend.sinceStopped = 0;
     command.interrupt("SIGTERM");
     const output = await command.output(/agent stops/);
