@@ -17,6 +17,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   caller: ["audio", "platform"],
   console: ["audio", "platform"],
   campaign: ["caller", "audio", "platform"],
+  mcp: ["audio", "caller", "platform"],
 };
 const OF_A_TWIN = ["platform"];
 /** Any package's tests may look at a call through it. */
@@ -111,7 +112,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: "direction",
-    says: "elasticsearch, splunk → log-store; vapi, caller, console → audio; campaign → caller, audio; every package → platform. No twin imports another twin; tests may import engine.",
+    says: "elasticsearch, splunk → log-store; vapi, caller, console → audio; campaign, mcp → caller, audio; every package → platform. No twin imports another twin; tests may import engine.",
     refuses: ({ source, workspace }) => {
       if (source.room === undefined || workspace === undefined) return false;
       const room = path.posix.basename(workspace.folder);

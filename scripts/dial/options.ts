@@ -5,10 +5,9 @@ import type { SandboxAddress } from "@offhook/caller/sandbox-client";
 import { firstScenario } from "@offhook/caller/scenario-file";
 import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { z } from "zod";
+import { calleeOf, DEFAULT_URL, sandboxOf, voiceHeaders } from "../shared/callee.ts";
 import { SCENARIOS_FOLDER } from "../shared/folders.ts";
-import { locateAgent, locateTwins } from "../shared/locator.ts";
-
-const DEFAULT_URL = "ws://127.0.0.1:8008/voice";
+import { locateAgent } from "../shared/locator.ts";
 
 export const USAGE = `npm run dial -- [scenario…]   call the agent, as each scenario says
 
@@ -110,46 +109,11 @@ export type Callee = Pick<DialOptions, "url" | "framing" | "sandbox" | "headers"
 
 /** Locates the agent and the twins. @throws UsageError */
 export function locateCallee(line: CalleeLine, env: Environment): Callee {
-  const token = env.VOICE_TOKEN;
   return {
     ...calleeOf(namedAgent(line, env) ?? locateAgent()?.url, line.protocol),
     sandbox: line["no-twins"]
       ? undefined
       : sandboxOf(line.twins ?? env.TWINS_URL, line.key ?? env.SANDBOX_API_KEY),
-    headers: token === undefined || token === "" ? {} : { authorization: `Bearer ${token}` },
+    headers: voiceHeaders(env),
   };
-}
-
-/** The address and framing to call; without an address, those of the channel in the twins' environment file. */
-function calleeOf(
-  address: string | undefined,
-  protocol: Framing | undefined,
-): Pick<DialOptions, "url" | "framing"> {
-  if (address !== undefined) return { url: voiceUrl(address), framing: protocol };
-  const [channel] = locateTwins()?.channels ?? [];
-  return { url: voiceUrl(channel?.url ?? DEFAULT_URL), framing: protocol ?? channel?.protocol };
-}
-
-function sandboxOf(url: string | undefined, key: string | undefined): SandboxAddress | undefined {
-  const running = locateTwins();
-  const baseUrl = url ?? running?.base_url;
-  if (baseUrl === undefined) return undefined;
-  const apiKey = key ?? (running?.base_url === baseUrl ? running.api_key : undefined);
-  if (apiKey !== undefined) return { baseUrl, apiKey };
-  throw new UsageError(`the twins at ${baseUrl} need a key: --key, or SANDBOX_API_KEY in the environment`);
-}
-
-/** The voice channel of an agent's address; `http` becomes `ws`. */
-export function voiceUrl(address: string): string {
-  let url: URL;
-  try {
-    url = new URL(address.replace(/^http/, "ws"));
-  } catch {
-    throw new UsageError(`"${address}" is not an address; an agent's is ${DEFAULT_URL}`);
-  }
-  if (!["ws:", "wss:"].includes(url.protocol)) {
-    throw new UsageError(`"${address}" is not a WebSocket's address; an agent's is ${DEFAULT_URL}`);
-  }
-  if (url.pathname === "/") url.pathname = "/voice";
-  return url.href;
 }

@@ -3,7 +3,7 @@ import type { ScenarioEvent, ScenarioRun } from "@offhook/caller/run-scenario";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { printLine } from "../../scripts/dev/log-lines.ts";
-import { voiceUrl } from "../../scripts/dial/options.ts";
+import { voiceUrl } from "../../scripts/shared/callee.ts";
 import { ConversationPrinter } from "../../scripts/shared/conversation.ts";
 import { runAll } from "../../scripts/shared/run-all.ts";
 import { terminalOf } from "../../scripts/shared/terminal.ts";

@@ -248,6 +248,11 @@ export const journalProofs: Proofs = {
     expect(await count("4xx")).toBeGreaterThanOrEqual(await count("404"));
     expect(await count("5xx")).toBe(0);
     expect((await twin.control("GET", "/requests?status=9xx")).status).toBe(422);
+    const at = async (path: string) =>
+      (await twin.control("GET", `/requests?${new URLSearchParams({ tier: "vendor", path })}`)).body.total;
+    expect(await at("/nothing*re")).toBe(await at("/nothing-here"));
+    expect(await at("/nothing-here")).toBeGreaterThanOrEqual(2);
+    expect(await at("/nothing")).toBe(0);
   },
   async "journal.one"(twin) {
     await twin.control("GET", "/health");

@@ -125,7 +125,7 @@ export const commonManual: readonly ManualSentence[] = [
   },
   {
     id: "journal.since",
-    text: "since is a sequence number (requests after it) or an ISO time (requests received at it or later, by the machine's clock); status is a number or a class such as 5xx.",
+    text: "since is a sequence number (requests after it) or an ISO time (requests received at it or later, by the machine's clock); status is a number or a class such as 5xx; path is compared without the query, and * in it is any text.",
   },
   {
     id: "journal.one",

@@ -1,17 +1,23 @@
 /** `/sim/requests`: the twin's journal of requests and answers. */
 import { z } from "zod";
 import { readJson } from "../base/json.ts";
+import { matchesPattern } from "../base/star-pattern.ts";
 import { errorResponse, readQueryAs } from "../http/errors.ts";
 import { type Operation, operation, type VendorRequest, type VendorResponse } from "../http/operation.ts";
 import type { Journal, JournalEntry, KeptBody } from "../journal/journal.ts";
 import { pageParameters, wholeNumber } from "./paging.ts";
 import type { ControlTarget } from "./target.ts";
 
+/** Limit of a pattern for paths. */
+const MAX_PATTERN = 2_000;
+
 /** Filters that every read of a journal takes. */
 export const entryFilters = {
   tier: z.enum(["vendor", "control"]).optional(),
   operation: z.string().optional(),
   method: z.string().optional(),
+  /** Compared without the query; `*` is any text. */
+  path: z.string().min(1).max(MAX_PATTERN).optional(),
   /** A status (`404`) or a class of them (`5xx`). */
   status: z
     .string()
@@ -44,7 +50,7 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
     path: "/sim/requests",
     surface: "rest",
     summary:
-      "Requests served, oldest first unless order=newest, filtered by tier, operation, method, status and since; with how many were let go.",
+      "Requests served, oldest first unless order=newest, filtered by tier, operation, method, path, status and since; with how many were let go.",
     handle: (request, { twin }) => answerRequests(request, twin.journal),
   }),
   operation<ControlTarget>({
@@ -88,12 +94,13 @@ export function answerRequests(request: VendorRequest, journal: Journal): Vendor
 
 export function matchesFilters(
   entry: JournalEntry,
-  { tier, operation: id, method, status }: EntryFilters,
+  { tier, operation: id, method, path, status }: EntryFilters,
 ): boolean {
   return (
     (tier === undefined || entry.tier === tier) &&
     (id === undefined || entry.operation === id) &&
     (method === undefined || entry.method === method) &&
+    (path === undefined || matchesPattern(entry.path, path)) &&
     (status === undefined || hasStatus(entry, status))
   );
 }

@@ -44,7 +44,7 @@ export const sandboxRequestOperations: readonly Operation<SandboxesTarget>[] = [
     path: "/sandboxes/:id/requests",
     surface: "rest",
     summary:
-      "Summaries of the requests to all twins of a sandbox, filtered by twin, tier, operation, method, status, since, until, text and fault.",
+      "Summaries of the requests to all twins of a sandbox, filtered by twin, tier, operation, method, path, status, since, until, text and fault.",
     handle: forSandbox((request, sandbox) => {
       const query = readQueryAs(request, requestsQuery, ["twin"]);
       if (!query.ok) return query.response;

@@ -84,12 +84,43 @@ const scope = {
   ttl_seconds: count(1, MAX_TTL_SECONDS).optional(),
 };
 const afterMs = count(0, MAX_DELAY_MS);
+const retryAfter = count(0, 86_400);
+const bytesPerSecond = count(1);
+const sentBytes = count(0, 1024 ** 3);
+const moments = ["request", "response", "body"] as const;
+const moment = z.enum(moments, { error: oneOf("moment", moments) });
 
 const effects = [...requestEffects, ...socketEffects];
 const unknownEffect = z.looseObject(
   { ...scope, effect: z.enum(effects, { error: oneOf("effect", effects) }) },
   { error: "must be an object with an effect" },
 );
+
+/**
+ * A fault of any twin, for programs that describe one to others. Which operations, effects and statuses there are, and
+ * what goes together, is checked by the twin.
+ */
+export const anyFault = z.strictObject({
+  effect: z.enum(effects, { error: oneOf("effect", effects) }),
+  operation: text
+    .optional()
+    .describe("the one operation it is for, as in the journal; either operation or all is there"),
+  all: z.literal(true, { error: "must be true, or absent" }).optional().describe("it is for every operation"),
+  match: match.optional().describe("only requests like this; * in path is any text"),
+  after: count(0).optional().describe("lets the first so many pass"),
+  probability: scope.probability.describe("hits this share of them"),
+  seed: scope.seed.describe("the same seed hits the same ones"),
+  times: count(1).optional().describe("hits the next so many; default: all until it is removed"),
+  delay_ms: scope.delay_ms.describe("waits before the effect; of slow: how late the answer is"),
+  ttl_seconds: scope.ttl_seconds.describe("is removed by itself after so many seconds"),
+  status: z.number().optional().describe("of status, refuse_upgrade: the HTTP status"),
+  retry_after: retryAfter.optional().describe("of status, refuse_upgrade: seconds"),
+  at: moment.optional().describe("of reset: nothing, all, or half of the answer was done"),
+  bytes_per_second: bytesPerSecond.optional().describe("of slow"),
+  bytes: sentBytes.optional().describe("of truncate: how many are sent; default half"),
+  after_ms: afterMs.optional().describe("of drop, freeze"),
+  code: z.number().optional().describe("of drop: the close code; without one there is no close frame"),
+});
 
 /** Runs a check across members whenever the value is an object, even if a member is invalid. */
 function isObject({ value }: { value: unknown }): boolean {
@@ -117,15 +148,13 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
   const status = z
     .number({ error: oneOf("status that can be armed", statuses) })
     .refine((given) => statuses.includes(given), { error: oneOf("status that can be armed", statuses) });
-  const retry_after = count(0, 86_400).optional();
+  const retry_after = retryAfter.optional();
   const requests = { ...scope, ...targetOf(definition.operations, "HTTP operation") };
   const { connections = [] } = definition;
   if (connections.length > 0) return compileConnections(definition, connections);
   const sockets = { ...scope, ...targetOf(definition.sockets ?? [], "WebSocket operation") };
   const code = z.number({ error: closeCodeError }).refine(mayBeSent, { error: closeCodeError }).optional();
-  const at = z
-    .enum(["request", "response", "body"], { error: oneOf("moment", ["request", "response", "body"]) })
-    .default("request");
+  const at = moment.default("request");
   const schemas = {
     status: withScope({ ...requests, effect: z.literal("status"), status, retry_after }),
     reset: withScope({ ...requests, effect: z.literal("reset"), at }),
@@ -133,7 +162,7 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
     slow: withScope({
       ...requests,
       effect: z.literal("slow"),
-      bytes_per_second: count(1).optional(),
+      bytes_per_second: bytesPerSecond.optional(),
     }).refine((fault) => fault.delay_ms !== undefined || fault.bytes_per_second !== undefined, {
       message: "a slow answer needs delay_ms, bytes_per_second or both",
       when: isObject,
@@ -141,7 +170,7 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
     truncate: withScope({
       ...requests,
       effect: z.literal("truncate"),
-      bytes: count(0, 1024 ** 3).optional(),
+      bytes: sentBytes.optional(),
     }),
     refuse_upgrade: withScope({ ...sockets, effect: z.literal("refuse_upgrade"), status, retry_after }),
     drop: withScope({ ...sockets, effect: z.literal("drop"), after_ms: afterMs.default(0), code }),
