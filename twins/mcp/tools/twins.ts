@@ -62,7 +62,7 @@ export const twinTools = [
     name: "reset",
     title: "Reset one or all twins",
     description:
-      "Puts the rows of one twin, or of all, back to the start and removes their faults. Use it before a run that must not see what earlier runs left. Calls and journals of the runtime are rows too.",
+      "Puts the rows of one twin, or of all, back to the start and removes their faults. Use it before a run that must not see what earlier runs left. Calls and verdicts are rows, too: they go; journals stay.",
     kind: "remove",
     input: { twin: twinName.optional().describe("Default: all of them") },
     output: { twins: z.array(z.object({ name: z.string(), state_version: z.number() })) },
