@@ -6,7 +6,7 @@ import { readSampleLibrary } from "@offhook/audio/sample-library";
 import { type SandboxAddress, SandboxClient, SandboxError } from "@offhook/caller/sandbox-client";
 import { type Callee, type CallOrder, type PlacedCall, placeCall } from "@offhook/campaign/place-call";
 import { UsageError } from "@offhook/platform/server/command-line";
-import { voiceUrl } from "../dial/options.ts";
+import { voiceUrl } from "../shared/callee.ts";
 import { SAMPLES_FOLDER } from "../shared/folders.ts";
 import { type House, type Stage, startHouse } from "../shared/house.ts";
 
