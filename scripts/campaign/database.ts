@@ -100,7 +100,7 @@ class EmbeddedLease implements DatabaseLease {
         return;
       }
       if (keeper === undefined || keeper.ageMs() > KEEPER_MS) keeper = startKeeper(this.#folder);
-      if (performance.now() > giveUpAtMs) {
+      if (keeper.hasFailed() || performance.now() > giveUpAtMs) {
         throw new DatabaseError(
           `the database of campaigns in ${this.#folder} did not start: ${keeper.lastWords()}\nSet CAMPAIGN_DATABASE_URL to use another.`,
         );
@@ -141,6 +141,8 @@ class EmbeddedLease implements DatabaseLease {
 
 interface Keeper {
   ageMs(): number;
+  /** Whether it ended, other than because another keeper has the data. */
+  hasFailed(): boolean;
   lastWords(): string;
 }
 
@@ -161,7 +163,11 @@ function startKeeper(folder: string): Keeper {
   });
   child.unref();
   if ("unref" in child.stderr && typeof child.stderr.unref === "function") child.stderr.unref();
-  return { ageMs: () => performance.now() - startedAtMs, lastWords: () => words.trim() || "it said nothing" };
+  return {
+    ageMs: () => performance.now() - startedAtMs,
+    hasFailed: () => child.exitCode !== null && child.exitCode !== 0 && !words.includes("lock file"),
+    lastWords: () => words.trim() || "it said nothing",
+  };
 }
 
 function readIfThere(file: string): string | undefined {

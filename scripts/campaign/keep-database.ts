@@ -7,7 +7,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { ADDRESS_FILE, LEASE_NAME } from "./database.ts";
 
-/** How long it waits for the first program, and for the next after the last. */
+/** How long it waits for the first program, and after the last for another. */
 const FIRST_MS = 15_000;
 const IDLE_MS = 2_000;
 const LOOK_MS = 500;
@@ -35,14 +35,16 @@ try {
 }
 
 async function untilUnused(url: string): Promise<void> {
-  let usedAtMs = performance.now() + FIRST_MS - IDLE_MS;
+  let usedAtMs = performance.now();
   let answeredAtMs = performance.now();
+  let patienceMs = FIRST_MS;
   while (!stopping.signal.aborted) {
     const leases = await countLeases(url);
     const nowMs = performance.now();
     if (leases !== undefined) answeredAtMs = nowMs;
-    if (leases === undefined || leases > 0) usedAtMs = Math.max(usedAtMs, nowMs);
-    if (nowMs - usedAtMs > IDLE_MS || nowMs - answeredAtMs > OUTAGE_MS) return;
+    if (leases === undefined || leases > 0) usedAtMs = nowMs;
+    if (leases !== undefined && leases > 0) patienceMs = IDLE_MS;
+    if (nowMs - usedAtMs > patienceMs || nowMs - answeredAtMs > OUTAGE_MS) return;
     await pause(LOOK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
   }
 }

@@ -32,17 +32,18 @@ export interface WorkerOptions {
   place(order: CallOrder, slot: number): Promise<PlacedCall>;
   /** The campaign to work for until it is complete or cancelled; default: every one that runs, until stopped. */
   campaign?: string | undefined;
-  /** How long it waits for a database that does not answer. */
+  /** How long it waits for a database that does not answer; default 10 minutes. */
   patienceMs?: number;
+  /** How long workers may take to come back after an outage before a missing one counts as gone; default 10 s. */
+  graceMs?: number;
   onEvent?(event: WorkerEvent): void;
 }
 
 /** Between two looks for calls when there were too few. */
 const IDLE_MS = 500;
-/** Between two looks for lost and failed calls. */
-const UPKEEP_MS = 4_000;
-/** After an outage workers have this long to come back before one that is missing counts as gone. */
-const RETURN_MS = 10_000;
+const GRACE_MS = 10_000;
+/** Looks for lost and failed calls in a grace period. */
+const LOOKS_PER_GRACE = 3;
 const PATIENCE_MS = 600_000;
 
 export class Worker {
@@ -139,8 +140,9 @@ export class Worker {
   }
 
   async #keepUp(): Promise<void> {
-    if (performance.now() < this.#upkeepAtMs || this.#presence.ageMs < RETURN_MS) return;
-    this.#upkeepAtMs = performance.now() + UPKEEP_MS;
+    const { graceMs = GRACE_MS } = this.#options;
+    if (performance.now() < this.#upkeepAtMs || this.#presence.ageMs < graceMs) return;
+    this.#upkeepAtMs = performance.now() + graceMs / LOOKS_PER_GRACE;
     const calls = await this.#queue.returnLost();
     if (calls > 0) this.#options.onEvent?.({ type: "returned", calls });
     await this.#queue.judgeFailed(this.#options.name);
