@@ -3,6 +3,7 @@
  * twins cost no start time. `npm run fork -- --without NAME` removes a line together with its package.
  */
 import type { LoadConsole } from "@offhook/platform/server/console";
+import type { ProjectRoutesEntry } from "@offhook/platform/server/project-routes";
 import { packagedTwin, type TwinEntry } from "@offhook/platform/twin/twin-entry";
 
 export const registry: readonly TwinEntry[] = [
@@ -17,4 +18,9 @@ export const registry: readonly TwinEntry[] = [
 export const consoles: readonly LoadConsole[] = [
   // Loaded with the first request for it.
   () => import("@offhook/console"),
+];
+
+/** What packages serve for the project itself, each below a path of its own; loaded with the first request for it. */
+export const projectRoutes: readonly ProjectRoutesEntry[] = [
+  { path: "/campaigns", load: () => import("@offhook/campaign") },
 ];

@@ -1,12 +1,15 @@
 /** Starts the twins of the registry, by default with the services of `environment.yaml`. */
 import { fileURLToPath } from "node:url";
 import { type RunningTwins, type StartOptions, startTwins } from "@offhook/platform/server/start";
-import { consoles, registry } from "./registry.ts";
+import { consoles, projectRoutes, registry } from "./registry.ts";
 
 const shippedEnvironment = fileURLToPath(new URL("./environment.yaml", import.meta.url));
 
 /** Options of `startTwins`. Without an environment file and a port, services take free ports instead of the shipped ones. */
-export type ProjectOptions = Omit<StartOptions, "twins" | "console" | "environmentFile" | "servicePorts"> &
+export type ProjectOptions = Omit<
+  StartOptions,
+  "twins" | "console" | "projectRoutes" | "environmentFile" | "servicePorts"
+> &
   Partial<Pick<StartOptions, "environmentFile">>;
 
 export function startProjectTwins(options: ProjectOptions = {}): Promise<RunningTwins> {
@@ -16,6 +19,7 @@ export function startProjectTwins(options: ProjectOptions = {}): Promise<Running
     ...options,
     twins: registry,
     ...(console ? { console } : {}),
+    projectRoutes,
     environmentFile: environmentFile ?? shippedEnvironment,
     servicePorts: environmentFile === undefined && port === 0 ? "free" : "declared",
   });

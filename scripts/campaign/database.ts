@@ -8,12 +8,10 @@
  * since Postgres runs once on it, and the others end.
  */
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { lstatSync, mkdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { campaignFolder, findAddress, LEASE_NAME } from "@offhook/campaign/own-server";
 import { requireOwnFolder } from "@offhook/platform/server/locator";
 import pg from "pg";
 import { PROJECT } from "../shared/folders.ts";
@@ -29,10 +27,6 @@ export class DatabaseError extends Error {
   override name = "DatabaseError";
 }
 
-/** Name of the connections that keep the embedded server running. */
-export const LEASE_NAME = "offhook campaign lease";
-/** File in which the keeper says where the server is; for its owner's eyes. */
-export const ADDRESS_FILE = "address";
 const KEEPER = fileURLToPath(new URL("./keep-database.ts", import.meta.url));
 const START = fileURLToPath(new URL("../shared/start.cjs", import.meta.url));
 const START_MS = 60_000;
@@ -47,7 +41,7 @@ const CONNECT_MS = 5_000;
  */
 export async function leaseDatabase(
   env: Record<string, string | undefined>,
-  folder = defaultFolder(),
+  folder = campaignFolder(PROJECT),
 ): Promise<DatabaseLease> {
   const given = env.CAMPAIGN_DATABASE_URL ?? "";
   if (given !== "") return { url: given, release: async () => undefined };
@@ -58,13 +52,6 @@ export async function leaseDatabase(
     throw new DatabaseError(`${folder} is another user's: remove it, or set CAMPAIGN_DATABASE_URL`);
   }
   return new EmbeddedLease(folder).open();
-}
-
-/** Postgres does not run as root, and what it runs as instead cannot enter `.offhook`. */
-function defaultFolder(): string {
-  if (process.getuid?.() !== 0) return join(PROJECT, ".offhook", "campaigns");
-  const project = createHash("sha256").update(PROJECT).digest("hex").slice(0, 12);
-  return join(tmpdir(), `offhook-campaigns-${project}`);
 }
 
 class EmbeddedLease implements DatabaseLease {
@@ -110,7 +97,7 @@ class EmbeddedLease implements DatabaseLease {
   }
 
   async #tryConnect(): Promise<pg.Client | undefined> {
-    const url = readIfThere(join(this.#folder, ADDRESS_FILE));
+    const url = findAddress(this.#folder);
     if (url === undefined) return undefined;
     const client = new pg.Client({
       connectionString: url,
@@ -168,12 +155,4 @@ function startKeeper(folder: string): Keeper {
     hasFailed: () => child.exitCode !== null && child.exitCode !== 0 && !words.includes("lock file"),
     lastWords: () => words.trim() || "it said nothing",
   };
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    return undefined;
-  }
 }

@@ -2,10 +2,10 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { ADDRESS_FILE, DATA_FOLDER, LEASE_NAME } from "@offhook/campaign/own-server";
 import { startLastingServer } from "@offhook/postgres/server/embedded-server";
 import pg from "pg";
 import { pino } from "pino";
-import { ADDRESS_FILE, LEASE_NAME } from "./database.ts";
 
 /** How long it waits for the first program, and after the last for another. */
 const FIRST_MS = 15_000;
@@ -22,7 +22,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 try {
   // A keeper that is not the first fails here, on the lock of the data.
-  const server = await startLastingServer(join(folder, "server"), pino({ level: "silent" }));
+  const server = await startLastingServer(join(folder, DATA_FOLDER), pino({ level: "silent" }));
   const file = join(folder, ADDRESS_FILE);
   writeFileSync(`${file}.${process.pid}`, server.adminUrl, { mode: 0o600 });
   renameSync(`${file}.${process.pid}`, file);

@@ -41,6 +41,8 @@ export interface SessionsOptions {
   apiKey: string;
   /** All keys; the owner's sessions end when its keys change. */
   keys: readonly KeyEntry[];
+  /** Further paths that the cookie is sent to; default none. */
+  paths?: readonly string[];
 }
 
 /**
@@ -81,7 +83,9 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   function cookies(value: string, maxAgeSeconds: number): string[] {
     const attributes = `HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}`;
-    return PATHS.map((path) => `${name}=${value}; Path=${path}; ${attributes}`);
+    return [...PATHS, ...(options.paths ?? [])].map(
+      (path) => `${name}=${value}; Path=${path}; ${attributes}`,
+    );
   }
 
   return {

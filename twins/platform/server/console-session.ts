@@ -27,6 +27,8 @@ interface ConsoleSessionOptions {
   keys: ApiKeys;
   codes: ConsoleCodes;
   sessions: Sessions;
+  /** Paths of the project's routes that an organisation may ask, for the pages to know what there is. */
+  projectRoutesOf(organisation: string): readonly string[];
 }
 
 export interface ConsoleSession {
@@ -36,7 +38,12 @@ export interface ConsoleSession {
   exchange(req: IncomingMessage, res: ServerResponse, address: Local): VendorResponse | undefined;
 }
 
-export function createConsoleSession({ keys, codes, sessions }: ConsoleSessionOptions): ConsoleSession {
+export function createConsoleSession({
+  keys,
+  codes,
+  sessions,
+  projectRoutesOf,
+}: ConsoleSessionOptions): ConsoleSession {
   const wrongKeys = new FailureLimit();
 
   function organisationOf(given: z.output<typeof credential>): string | undefined {
@@ -71,7 +78,7 @@ export function createConsoleSession({ keys, codes, sessions }: ConsoleSessionOp
       const page = pageOf(headers);
       if (method === "GET" || method === "HEAD") {
         const session = page === "own" ? sessions.find(headers) : undefined;
-        return session ? sessionResponse(session) : noSession;
+        return session ? sessionResponse(session, projectRoutesOf(session.organisation)) : noSession;
       }
       if (method !== "POST" && method !== "DELETE") {
         return ownRefusal({ kind: "unknown-path", method, path, allowed: methods });
@@ -119,8 +126,13 @@ export class FailureLimit {
   }
 }
 
-function sessionResponse({ organisation, expiresAtMs }: Session): VendorResponse {
-  const body = { organisation, expires_at: new Date(expiresAtMs).toISOString() };
+function sessionResponse(
+  { organisation, expiresAtMs }: Session,
+  projectRoutes: readonly string[],
+): VendorResponse {
+  const expires_at = new Date(expiresAtMs).toISOString();
+  const routes = projectRoutes.length > 0 ? { project_routes: projectRoutes } : {};
+  const body = { organisation, expires_at, ...routes };
   return { status: 200, headers: noStore, body };
 }
 

@@ -43,6 +43,8 @@ interface ConsoleOptions {
   keys: ApiKeys;
   sessions: Sessions;
   journals: OrganisationJournals;
+  /** Paths of the project's routes that an organisation may ask. */
+  projectRoutesOf(organisation: string): readonly string[];
   channels: FindChannels;
   log: Logger;
 }
@@ -57,10 +59,10 @@ export interface Console {
 
 /** Serves the pages that `load` answers, which is called for the first of them. */
 export function createConsole({ load, channels, log, ...options }: ConsoleOptions): Console {
-  const { keys, sessions, journals, baseUrl } = options;
+  const { keys, sessions, journals, baseUrl, projectRoutesOf } = options;
   const url = `${baseUrl}${PREFIX}`;
   const codes = new ConsoleCodes();
-  const session = createConsoleSession({ keys, codes, sessions });
+  const session = createConsoleSession({ keys, codes, sessions, projectRoutesOf });
   const codeRoutes = requireOrganisation(
     { authenticator: createAuthenticator(keys), journals },
     (req, res, address, owner) => {

@@ -1,7 +1,8 @@
 /**
  * The one port of all twins. Vendor APIs live at `/s/<sandbox>/<twin>/…` and behind host names, control planes at
  * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, their environments at `/environments`, the console
- * at `/console`; `/` says what this is, and every other path is the engine's of the first sandbox.
+ * at `/console`, what packages add for the project at paths of their own; `/` says what this is, and every other path is
+ * the engine's of the first sandbox.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -20,6 +21,7 @@ import { createUpgrader } from "../sandboxes/upgrade.ts";
 import { type Console, isolateDocument } from "./console.ts";
 import type { OrganisationRoutes } from "./organisation-routes.ts";
 import { type IssueCertificate, openPort } from "./own-port.ts";
+import type { ProjectRoutes } from "./project-routes.ts";
 import { rootResponse } from "./root-page.ts";
 import { findVendorUpgrade, refuseVendor, serveTwinAddress, serveVendor } from "./vendor.ts";
 
@@ -38,6 +40,7 @@ interface Served {
   sandboxes: Sandboxes;
   routes: OrganisationRoutes;
   environments: OrganisationRoutes;
+  projectRoutes: ProjectRoutes;
   /** Absent: `/console` is a path like any other. */
   console: Console | undefined;
   /** The sandbox whose engine answers at the root. */
@@ -107,6 +110,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         await refuseEarly(req, res, notFoundResponse(address.path));
         return;
     }
+    const ofProject = address.kind === "engine" ? served.projectRoutes.find(address.path) : undefined;
+    if (ofProject) return ofProject.serve(req, res, address);
     if (
       address.kind === "engine" &&
       address.path === "/" &&

@@ -35,6 +35,7 @@ import { createConsole, type LoadConsole } from "./console.ts";
 import { createEnvironmentRoutes } from "./environment-routes.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { IssueCertificate } from "./own-port.ts";
+import { createProjectRoutes, type ProjectRoutes, type ProjectRoutesEntry } from "./project-routes.ts";
 import { createSandboxRoutes } from "./sandbox-routes.ts";
 
 export type { TwinAddresses } from "../sandboxes/sandbox-description.ts";
@@ -73,6 +74,8 @@ export interface StartOptions {
   storeLimitBytes?: number;
   /** Loads the pages of `/console` for the first request; absent: nothing is served there. */
   console?: LoadConsole;
+  /** Routes of packages for the project itself; default: none. */
+  projectRoutes?: readonly ProjectRoutesEntry[];
   /** Finds the voice channels of agents that run, besides those of the environment file; default: none. */
   channels?: () => Promise<readonly RunningChannel[]>;
   /** Receives the control plane's keys, so that the caller's log can mask them; default: used by the journals alone. */
@@ -177,7 +180,15 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
         onProgress(`${name} works (${started} of ${names.length})`);
       },
     });
-    const sessions = createSessions({ baseUrl: gateway.baseUrl, owner, apiKey, keys: entries });
+    const projectEntries = options.projectRoutes ?? [];
+    const projectPaths = projectEntries.map(({ path: each }) => each);
+    const sessions = createSessions({
+      baseUrl: gateway.baseUrl,
+      owner,
+      apiKey,
+      keys: entries,
+      paths: projectPaths,
+    });
     const authenticator = createAuthenticator(keys, sessions);
     const journals = new OrganisationJournals(platformKeys);
     const channels = channelFinder(environment.actor, options.channels ?? (async () => []));
@@ -210,6 +221,13 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
       journals,
       log,
     });
+    const projectRoutes = createProjectRoutes({
+      entries: projectEntries,
+      owner,
+      authenticator,
+      journals,
+      log,
+    });
     const console =
       options.console &&
       createConsole({
@@ -218,6 +236,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
         keys,
         sessions,
         journals,
+        projectRoutesOf: (organisation) => (organisation === owner ? projectPaths : []),
         channels,
         log,
       });
@@ -226,6 +245,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
       sandboxes,
       routes,
       environments: environmentRoutes,
+      projectRoutes,
       console,
       first: first.sandbox,
     });
@@ -240,7 +260,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
       channels: environment.actor.channels,
       agentEnvironment: (simulationId) => agentEnvironment(environment.agent, simulationId),
       stop() {
-        stopping ??= stop(gateway, sandboxes, environments, log);
+        stopping ??= stop({ gateway, sandboxes, environments, projectRoutes, log });
         return stopping;
       },
     };
@@ -296,20 +316,29 @@ async function readEnvironmentFile(file: string, known: readonly TwinEntry[]): P
 /** Time limits of ending the sandboxes with their twins, and the datasets; later work is abandoned. */
 const SANDBOXES_END_MS = 5000;
 const DATASETS_END_MS = 1500;
+const PROJECT_ROUTES_END_MS = 1000;
+
+interface Stoppable {
+  gateway: Gateway;
+  sandboxes: Sandboxes;
+  environments: Environments;
+  projectRoutes: ProjectRoutes;
+  log: Logger;
+}
 
 /** Stops everything. Refuses new connections first, so that the twins' work only decreases. */
-async function stop(
-  gateway: Gateway,
-  sandboxes: Sandboxes,
-  environments: Environments,
-  log: Logger,
-): Promise<void> {
+async function stop({ gateway, sandboxes, environments, projectRoutes, log }: Stoppable): Promise<void> {
   const gone = gateway.refuse();
   await sandboxes.stop(SANDBOXES_END_MS);
   try {
     await endWithin(DATASETS_END_MS, environments.stop());
   } catch (error) {
     log.error({ err: error }, "the datasets were not closed");
+  }
+  try {
+    await endWithin(PROJECT_ROUTES_END_MS, projectRoutes.stop());
+  } catch (error) {
+    log.error({ err: error }, "the project's routes were not closed");
   }
   await gateway.close();
   await gone;

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { BYTES_PER_SAMPLE, bytesToSamples, clampSample, samplesToBytes } from "@offhook/audio/pcm";
 import { wavHeader } from "@offhook/audio/wav";
 import type { VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
+import { type ByteRange, parseRange } from "@offhook/platform/http/range";
 import { LANES } from "./call-audio.ts";
 import { FRAME_BYTES } from "./recording.ts";
 import type { StoredRecording } from "./recording-store.ts";
@@ -10,12 +11,6 @@ import type { StoredRecording } from "./recording-store.ts";
 /** What of a recording: both sides in one, beside each other, or one of them; in the vendor's words. */
 export const CHANNELS = ["mono", "stereo", "customer", "assistant"] as const;
 export type Channel = (typeof CHANNELS)[number];
-
-/** The part of a file to send; `end` is exclusive. */
-interface ByteRange {
-  start: number;
-  end: number;
-}
 
 /** Answers with the recording so far, as WAV. Understands `Range` of one range, and `If-Range`. */
 export function answerWav(
@@ -53,27 +48,6 @@ export function answerWav(
   if (asked === "whole") return { status: 200, headers: { ...common, ...length }, body };
   const contentRange = `bytes ${range.start}-${range.end - 1}/${totalBytes}`;
   return { status: 206, headers: { ...common, ...length, "content-range": contentRange }, body };
-}
-
-/**
- * Reads a `Range` header (RFC 9110, 14.2). Several ranges, other units and malformed values are ignored, as it allows: the
- * whole file is the answer.
- */
-export function parseRange(
-  header: string | undefined,
-  totalBytes: number,
-): ByteRange | "whole" | "unsatisfiable" {
-  const match = /^bytes=(\d*)-(\d*)$/i.exec(header?.replaceAll(" ", "") ?? "");
-  const [, first = "", last = ""] = match ?? [];
-  if (!match || (first === "" && last === "")) return "whole";
-  if (first === "") {
-    const start = Math.max(0, totalBytes - Number(last));
-    return start === totalBytes ? "unsatisfiable" : { start, end: totalBytes };
-  }
-  const start = Number(first);
-  if (last !== "" && Number(last) < start) return "whole";
-  if (start >= totalBytes) return "unsatisfiable";
-  return { start, end: last === "" ? totalBytes : Math.min(totalBytes, Number(last) + 1) };
 }
 
 /**

@@ -1,10 +1,11 @@
 import { Readable } from "node:stream";
 import { readWav } from "@offhook/audio/wav";
+import { parseRange } from "@offhook/platform/http/range";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RecordingStore, type StoredRecording } from "../../recordings/recording-store.ts";
-import { answerWav, type Channel, parseRange } from "../../recordings/wav-answer.ts";
+import { answerWav, type Channel } from "../../recordings/wav-answer.ts";
 
 const FRAMES = 50_001;
 const CHANNELS: Channel[] = ["stereo", "mono", "customer", "assistant"];
