@@ -115,6 +115,8 @@ export interface RunningAgent extends AgentProcess {
   runTools(request: ToolRequest): Promise<ToolResult[]>;
   /** Serves an upgrade that another worker has handed over. */
   serveHanded(upgrade: HandedUpgrade, socket: Socket): void;
+  /** Ends calls at the runtime whose worker was killed. */
+  endOrphans(runtimeCallIds: readonly string[]): void;
 }
 
 /**
@@ -131,7 +133,12 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
   const database = openDatabase(config.databaseUrl, log, telemetry);
   const reporter = createReporter(config.engineUrl, metrics, config.maxEventsInFlight, telemetry);
   const runtime = new RuntimeApi({ url: config.voiceApiUrl, apiKey: config.voiceApiKey });
-  const runtimeCalls = new RuntimeCalls({ api: runtime, metrics, createTimeoutMs: config.createTimeoutMs });
+  const runtimeCalls = new RuntimeCalls({
+    api: runtime,
+    metrics,
+    createTimeoutMs: config.createTimeoutMs,
+    openCalls: primary?.openCalls,
+  });
   const runner = new ToolRunner({
     tools,
     database,
@@ -326,6 +333,9 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     },
     slowestToolMs,
     runTools,
+    endOrphans(runtimeCallIds) {
+      for (const id of runtimeCallIds) runtimeCalls.endOrphan(id, log);
+    },
     serveHanded: (upgrade, socket) => voice.serveHanded(upgrade, socket),
     endCalls: () => {
       hurry.abort();

@@ -35,6 +35,13 @@ export interface RuntimeCallsParts {
   metrics: AgentMetrics;
   /** Time limit of a call's creation; a late answer is awaited for the same time again. */
   createTimeoutMs: number;
+  /** Learns which calls are open, so that another process can end them should this one be killed. */
+  openCalls?: OpenCalls | undefined;
+}
+
+export interface OpenCalls {
+  opened(runtimeCallId: string): void;
+  over(runtimeCallId: string): void;
 }
 
 /** The callbacks from a call to `RuntimeCalls`. */
@@ -122,6 +129,11 @@ export class RuntimeCalls {
     }
   }
 
+  /** Ends a call of another process, which was killed, in the background. */
+  endOrphan(runtimeCallId: string, log: Logger): void {
+    this.#open({ id: runtimeCallId, websocketCallUrl: undefined }, log).end();
+  }
+
   /** Resolves as soon as no call is open, being created or being ended. */
   idle(): Promise<void> {
     if (this.#pending.size === 0) return Promise.resolve();
@@ -144,14 +156,7 @@ export class RuntimeCalls {
   ): Promise<RuntimeCall> {
     const creation = this.#parts.api
       .create(assistant, signal, unsentSignal, headers)
-      .then((created) => {
-        const call = new RuntimeCall(created, log, {
-          over: (one) => this.#settle(one),
-          end: (one) => void this.#end(one),
-        });
-        this.#pending.add(call);
-        return call;
-      })
+      .then((created) => this.#open(created, log))
       .catch((error) => {
         if (error instanceof CreationUnknown) this.#reportUnknown(log, error.message);
         throw error;
@@ -159,6 +164,21 @@ export class RuntimeCalls {
       .finally(() => this.#settle(creation));
     this.#pending.add(creation);
     return creation;
+  }
+
+  #open(created: CreatedCall, log: Logger): RuntimeCall {
+    const { openCalls } = this.#parts;
+    const { id } = created;
+    const call = new RuntimeCall(created, log, {
+      over: (one) => {
+        if (id !== undefined) openCalls?.over(id);
+        this.#settle(one);
+      },
+      end: (one) => void this.#end(one),
+    });
+    this.#pending.add(call);
+    if (id !== undefined) openCalls?.opened(id);
+    return call;
   }
 
   /** Awaits a creation whose caller has gone, and ends its call. */

@@ -33,6 +33,8 @@ export class Member {
   state: "starting" | "serving" | "leaving" | "gone" = "starting";
   /** Calls it has or is about to have. */
   calls = 0;
+  /** The runtime's ids of its calls. */
+  readonly runtimeCalls = new Set<string>();
   isDrained = false;
   /** Its metrics when it was last heard. */
   lastMetrics = "";

@@ -1,6 +1,7 @@
 /** What the processes of one agent say to one another. */
 import type { Socket } from "node:net";
 import { z } from "zod";
+import type { OpenCalls } from "../call/runtime-calls.ts";
 import type { ToolRequest, ToolResult } from "../tool-webhook.ts";
 
 /** The environment variable that tells a worker its name. */
@@ -56,6 +57,8 @@ export interface Primary {
   reserve(): Promise<Room>;
   /** Gives back the room of a call that is over, or that came to nothing. */
   release(): void;
+  /** Calls at the runtime, which another worker ends if this one is killed. */
+  readonly openCalls: OpenCalls;
   /** Hands an upgrade to the worker that has reserved room for it. */
   handOver(worker: string, upgrade: HandedUpgrade, socket: Socket): void;
   /**

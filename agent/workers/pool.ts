@@ -68,6 +68,8 @@ class WorkerPool implements AgentProcess {
   #ready: z.infer<typeof readySchema> | undefined;
   #publicUrl: PublicUrl | undefined;
   #stopping: Promise<void> | undefined;
+  /** Calls at the runtime of workers that were killed, for the next worker to end. */
+  readonly #orphans = new Set<string>();
   /** Conditions over the members that somebody waits for. */
   readonly #waiting = new Set<() => void>();
   #startFailure: Error | undefined;
@@ -142,6 +144,7 @@ class WorkerPool implements AgentProcess {
       member.kill("stop");
     }
     await this.#until(() => this.#members.size === 0);
+    this.#reportOrphans();
   }
 
   #fork(slot: Slot): void {
@@ -171,11 +174,36 @@ class WorkerPool implements AgentProcess {
         "a worker is gone, and its calls with it",
       );
     }
+    for (const id of member.runtimeCalls) this.#orphans.add(id);
+    this.#endOrphans();
     if (this.#stopping !== undefined) this.hasFailed ||= !isAsked || member.calls > 0;
     else if (this.#ready === undefined)
       this.#startFailure ??= new ConfigError(`a worker ended with ${code ?? signal}`);
     else if (slot.current === member) this.#replace(slot, performance.now() - member.startedAt);
     this.#changed();
+  }
+
+  /** Has a worker end the calls at the runtime that killed workers have left open there: they cost money. */
+  #endOrphans(): void {
+    const heir = [...this.#members].find(({ state, isDrained }) => state === "serving" && !isDrained);
+    if (heir === undefined || this.#orphans.size === 0) return;
+    this.#log.warn(
+      { worker: heir.name, calls: this.#orphans.size },
+      "calls of a lost worker are ended at the runtime",
+    );
+    heir.link.tell("end-orphans", [...this.#orphans]);
+    for (const id of this.#orphans) heir.runtimeCalls.add(id);
+    this.#orphans.clear();
+  }
+
+  #reportOrphans(): void {
+    for (const runtimeCallId of this.#orphans) {
+      this.#metrics.notEnded.add(1, { reason: "stopped" });
+      this.#log.error(
+        { runtimeCallId },
+        "a call could not be ended: it may still be open at the runtime, and be billed; end it there by its id",
+      );
+    }
   }
 
   /** Forks the next worker of a place, later after each one that lived only shortly. */
@@ -185,7 +213,14 @@ class WorkerPool implements AgentProcess {
     const pauseMs =
       slot.shortLives <= 1 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (slot.shortLives - 2), MAX_PAUSE_MS);
     this.#log.warn({ worker: slot.number, pauseMs }, "a worker is replaced");
-    slot.timer = setTimeout(() => this.#fork(slot), pauseMs);
+    slot.timer = setTimeout(() => void this.#forkNext(slot), pauseMs);
+  }
+
+  /** Beside a worker that lets its calls finish there is one other of its place, not ever more. */
+  async #forkNext(slot: Slot): Promise<void> {
+    const leaving = () => [...this.#members].filter((member) => member.slot === slot.number).length;
+    await this.#until(() => this.#stopping !== undefined || leaving() <= 1);
+    if (this.#stopping === undefined) this.#fork(slot);
   }
 
   #handlers(member: Member): Record<string, LinkHandler> {
@@ -194,6 +229,7 @@ class WorkerPool implements AgentProcess {
         member.state = "serving";
         this.#ready ??= readySchema.parse(body);
         this.#log.info({ worker: member.name, pid: member.pid }, "a worker listens");
+        this.#endOrphans();
         this.#changed();
       },
       failed: (body) => {
@@ -213,6 +249,12 @@ class WorkerPool implements AgentProcess {
       reserve: () => this.#reserve(member),
       release: () => {
         member.calls -= 1;
+      },
+      opened: (body) => {
+        member.runtimeCalls.add(z.string().parse(body));
+      },
+      over: (body) => {
+        member.runtimeCalls.delete(z.string().parse(body));
       },
       "hand-over": (body, socket) => {
         const { to, upgrade } = handOverSchema.parse(body);
@@ -238,7 +280,11 @@ class WorkerPool implements AgentProcess {
     this.#replace(slot, performance.now() - member.startedAt);
   }
 
-  /** The worker with the fewest calls has the next one, for a connection that is a call lasts. */
+  /**
+   * The worker with the fewest calls has the next one. The round robin by which connections come to workers does not see
+   * to that: it counts tool calls' connections as much as callers' (one after each call, and all calls are the same
+   * worker's), and not how long they last.
+   */
   #reserve(asking: Member): Room {
     if (this.activeCalls >= this.#config.maxCalls) return { place: "nowhere" };
     const serving = [...this.#members].filter(({ state }) => state === "serving");

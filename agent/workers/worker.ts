@@ -49,6 +49,7 @@ async function main(): Promise<void> {
         if (socket === undefined) link.tell("release");
         else agent.serveHanded(handedUpgradeSchema.parse(body), socket);
       },
+      "end-orphans": (body) => agent.endOrphans(z.array(z.string()).parse(body)),
       async drain() {
         await agent.drain();
         link.tell("drained");
@@ -68,6 +69,10 @@ async function main(): Promise<void> {
     worker,
     reserve: () => link.ask("reserve", null, { answer: roomSchema, timeoutMs: RESERVE_TIMEOUT_MS }),
     release: () => link.tell("release"),
+    openCalls: {
+      opened: (runtimeCallId) => link.tell("opened", runtimeCallId),
+      over: (runtimeCallId) => link.tell("over", runtimeCallId),
+    },
     handOver: (to, upgrade, socket) => link.tell("hand-over", { to, upgrade }, socket),
     async runTools(request, named) {
       if (named === worker) return undefined;
@@ -106,7 +111,8 @@ async function main(): Promise<void> {
 
 function sendToPrimary(message: LinkMessage, socket?: Socket): void {
   if (socket === undefined) {
-    process.send?.(message);
+    // With a callback, a primary that is just going makes no error event; `disconnect` tells of it.
+    process.send?.(message, undefined, {}, () => {});
     return;
   }
   // Node would keep books, across processes, of a connection that knows its server, and this server could not close.

@@ -146,6 +146,8 @@ describe("an agent of two workers", () => {
     expect(await metric("offhook_calls_active")).toBe(1);
     expect(await metric('offhook_workers_lost_total{reason="signal"}')).toBe(1);
     expect(await metric(completed)).toBe(before);
+    // What its worker cannot end any more costs money, so another does.
+    await lost.call.wasDeleted();
     // A late tool call of the lost call is answered by the worker that has its place.
     expect(await postTool(lost.call, "late")).toContain("there is no tool made_up");
     expect((await linesOf(/"toolCallId":"late"/))[0]?.worker).toBe("1.2");
