@@ -246,7 +246,8 @@ const story: fc.Arbitrary<Story> = fc.record({
   leaveAfterTurns: fc.oneof(fc.nat(60), fc.constant("talk" as const)),
 });
 
-describe("random faults at random moments", () => {
+// They wait most of the time, each with an agent and a runtime of its own.
+describe.concurrent("random faults at random moments", () => {
   const config = { createTimeoutMs: 1_000, dialTimeoutMs: 300 };
 
   async function turns(count: number): Promise<void> {
