@@ -1,11 +1,10 @@
 /** Who answers: a model answers anything, the built-in script only what its rules name. */
-import { useId } from "preact/hooks";
 import { isApiError } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import type { Resource } from "../api/resource.ts";
 import { place } from "../place.ts";
 import { Failure } from "../ui/feedback.tsx";
-import { ChoiceField } from "../ui/field.tsx";
+import { ChoiceField, Field } from "../ui/field.tsx";
 import { useAction, useThrottled } from "../ui/hooks.ts";
 import { addScriptFile, EVERY_CALL, type Provider, type Script } from "./speech.ts";
 
@@ -115,7 +114,6 @@ interface ChooseScriptProps {
 function ChooseScript({ scripts, script, onScript, onAdded }: ChooseScriptProps) {
   const { sandbox } = place.value;
   const adding = useAction(isApiError);
-  const id = useId();
   const names = [...new Set([EVERY_CALL, script, ...scripts.map(({ simulation_id }) => simulation_id)])];
   const add = async (file: File) => {
     const name = file.name.replace(/\.ya?ml$/i, "");
@@ -135,23 +133,22 @@ function ChooseScript({ scripts, script, onScript, onAdded }: ChooseScriptProps)
           }))}
           onChoose={onScript}
         />
-        <div class="field">
-          <label class="label" for={id}>
-            Or the rules of a scenario file
-          </label>
-          <input
-            id={id}
-            type="file"
-            accept=".yaml,.yml"
-            disabled={adding.isRunning}
-            onChange={({ currentTarget }) => {
-              const file = currentTarget.files?.[0];
-              // The same file, edited, may be chosen again.
-              currentTarget.value = "";
-              if (file) void add(file);
-            }}
-          />
-        </div>
+        <Field label="Or the rules of a scenario file">
+          {(control) => (
+            <input
+              {...control}
+              type="file"
+              accept=".yaml,.yml"
+              disabled={adding.isRunning}
+              onChange={({ currentTarget }) => {
+                const file = currentTarget.files?.[0];
+                // The same file, edited, may be chosen again.
+                currentTarget.value = "";
+                if (file) void add(file);
+              }}
+            />
+          )}
+        </Field>
       </div>
       {adding.failure ? <Failure error={adding.failure} /> : null}
     </>

@@ -1,5 +1,5 @@
 /** Whom to call, and how. */
-import { useId } from "preact/hooks";
+import { Field } from "../ui/field.tsx";
 import { useKeys } from "../ui/keys.tsx";
 import type { Agent } from "./speech.ts";
 
@@ -18,7 +18,7 @@ export interface DialFormProps {
 
 export function DialForm(props: DialFormProps) {
   const { agents, agent, onAgent, token, onToken, wasRefused, isDialling, onDial } = props;
-  const [agentId, tokenId, hintId] = [useId(), useId(), useId()];
+  const needsToken = wasRefused || token !== "";
   useKeys([
     { keys: "c", what: "call with the microphone", run: () => onDial("open") },
     { keys: "x", what: "call without a microphone", run: () => onDial("none") },
@@ -32,39 +32,39 @@ export function DialForm(props: DialFormProps) {
       }}
     >
       <div class="toolbar">
-        <div class="field agent">
-          <label class="label" for={agentId}>
-            Agent
-          </label>
-          <select
-            id={agentId}
-            value={agent}
-            disabled={agents.length === 1}
-            onChange={({ currentTarget }) => onAgent(currentTarget.value)}
+        <Field label="Agent" class="agent">
+          {(control) => (
+            <select
+              {...control}
+              value={agent}
+              disabled={agents.length === 1}
+              onChange={({ currentTarget }) => onAgent(currentTarget.value)}
+            >
+              {agents.map(({ url, source, language }) => (
+                <option key={url} value={url}>
+                  {[url, language, source === "running" ? "runs here" : "of the environment file"]
+                    .filter(Boolean)
+                    .join(" · ")}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {needsToken ? (
+          <Field
+            label="VOICE_TOKEN of the agent"
+            hint="The token is kept in this page alone, until it is closed."
           >
-            {agents.map(({ url, source, language }) => (
-              <option key={url} value={url}>
-                {[url, language, source === "running" ? "runs here" : "of the environment file"]
-                  .filter(Boolean)
-                  .join(" · ")}
-              </option>
-            ))}
-          </select>
-        </div>
-        {wasRefused || token !== "" ? (
-          <div class="field">
-            <label class="label" for={tokenId}>
-              VOICE_TOKEN of the agent
-            </label>
-            <input
-              id={tokenId}
-              type="password"
-              autocomplete="off"
-              value={token}
-              aria-describedby={hintId}
-              onInput={({ currentTarget }) => onToken(currentTarget.value)}
-            />
-          </div>
+            {(control) => (
+              <input
+                {...control}
+                type="password"
+                autocomplete="off"
+                value={token}
+                onInput={({ currentTarget }) => onToken(currentTarget.value)}
+              />
+            )}
+          </Field>
         ) : null}
         <button type="submit" class="button primary" disabled={isDialling}>
           Call with the microphone <kbd>c</kbd>
@@ -73,11 +73,12 @@ export function DialForm(props: DialFormProps) {
           Call without one <kbd>x</kbd>
         </button>
       </div>
-      <p class="quiet" id={hintId}>
-        {wasRefused || token !== ""
-          ? "The token is kept in this page alone, until it is closed."
-          : "The browser asks for the microphone after the click. Without one, samples can be said. Leaving this page hangs up."}
-      </p>
+      {needsToken ? null : (
+        <p class="quiet">
+          The browser asks for the microphone after the click. Without one, samples can be said. Leaving this
+          page hangs up.
+        </p>
+      )}
     </form>
   );
 }

@@ -1,10 +1,11 @@
 /** Labels a turn of the call, so that the recogniser knows it from the next turn on. */
 import { CALLER_RATE, samplesToMs } from "@offhook/audio/signal";
-import { useId, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { type ApiError, isApiError } from "../api/client.ts";
 import { place } from "../place.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/feedback.tsx";
+import { Field } from "../ui/field.tsx";
 import { formatDuration } from "../ui/format.ts";
 import { useAction, useObjectUrl } from "../ui/hooks.ts";
 import { keepSample } from "./speech.ts";
@@ -52,19 +53,32 @@ export function KeepSample({ audio, heard, locked, onKept, onClose }: KeepSample
         <p class="quiet">
           {formatDuration(samplesToMs(audio.length, CALLER_RATE))}, without the silence around it.
         </p>
-        <Field
-          label="What was said"
-          value={text}
-          problem={problemOf(keeping.failure, "text")}
-          onInput={setText}
-        />
+        <Field label="What was said" problem={problemOf(keeping.failure, "text")}>
+          {(control) => (
+            <input
+              {...control}
+              value={text}
+              required
+              autocomplete="off"
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          )}
+        </Field>
         <Field
           label="Name"
           hint="Lower case words joined by hyphens; scenarios say it by this name."
-          value={name}
           problem={problemOf(keeping.failure, "name")}
-          onInput={setOwnName}
-        />
+        >
+          {(control) => (
+            <input
+              {...control}
+              value={name}
+              required
+              autocomplete="off"
+              onInput={({ currentTarget }) => setOwnName(currentTarget.value)}
+            />
+          )}
+        </Field>
         {keeping.failure && !isOfField(keeping.failure) ? <Failure error={keeping.failure} /> : null}
         <div class="actions">
           <button type="button" class="button" onClick={onClose}>
@@ -76,37 +90,6 @@ export function KeepSample({ audio, heard, locked, onKept, onClose }: KeepSample
         </div>
       </form>
     </Dialog>
-  );
-}
-
-interface FieldProps {
-  label: string;
-  value: string;
-  hint?: string;
-  problem: string | undefined;
-  onInput(value: string): void;
-}
-
-function Field({ label, value, hint, problem, onInput }: FieldProps) {
-  const [id, noteId] = [useId(), useId()];
-  return (
-    <div class="field">
-      <label class="label" for={id}>
-        {label}
-      </label>
-      <input
-        id={id}
-        value={value}
-        required
-        autocomplete="off"
-        aria-invalid={problem === undefined ? undefined : "true"}
-        aria-describedby={noteId}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
-      <span id={noteId} class={problem === undefined ? "hint" : "problem"}>
-        {problem ?? hint}
-      </span>
-    </div>
   );
 }
 

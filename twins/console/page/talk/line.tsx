@@ -1,6 +1,6 @@
 /** A call that is up: its state, both levels, and what can be done. */
 import { type ReadonlySignal, useComputed, useSignalEffect } from "@preact/signals";
-import { useId, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { formatPosition } from "../ui/format.ts";
 import { useAction } from "../ui/hooks.ts";
 import { useKeys } from "../ui/keys.tsx";
@@ -85,7 +85,6 @@ function Meter(props: { label: string; side: string; level: ReadonlySignal<numbe
   const { label, side, level } = props;
   const meter = useRef<HTMLMeterElement>(null);
   const bar = useRef<HTMLDivElement>(null);
-  const id = useId();
   // Fifty times a second: past the components, straight to the elements.
   useSignalEffect(() => {
     const decibels = level.value > 0 ? 20 * Math.log10(level.value) : QUIETEST_DB;
@@ -95,9 +94,9 @@ function Meter(props: { label: string; side: string; level: ReadonlySignal<numbe
   });
   return (
     <div class="meter-row">
-      <label for={id}>{label}</label>
+      <span>{label}</span>
       {/* Every browser draws meters in its own way. */}
-      <meter ref={meter} id={id} class="visually-hidden" min={0} max={1} value={0} />
+      <meter ref={meter} aria-label={label} class="visually-hidden" min={0} max={1} value={0} />
       <div class={`level ${side}`}>
         <div ref={bar} class="bar" />
       </div>

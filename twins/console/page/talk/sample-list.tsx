@@ -29,7 +29,7 @@ export interface SampleListProps {
 export function SampleList({ samples, answered, phone }: SampleListProps) {
   const { sandbox, query } = place.value;
   const saying = useAction(isApiError);
-  const [titleId, searchId] = [useId(), useId()];
+  const titleId = useId();
   const words = query.get("sample") ?? "";
   const all = samples.data?.samples;
   const isAnswered = useMemo(() => {
@@ -50,12 +50,9 @@ export function SampleList({ samples, answered, phone }: SampleListProps) {
       <div class="heading">
         <h2 id={titleId}>Say a sample</h2>
         <div class="end">
-          <label class="visually-hidden" for={searchId}>
-            Find a sample
-          </label>
           <input
-            id={searchId}
             type="search"
+            aria-label="Find a sample"
             placeholder="Find"
             value={words}
             onInput={({ currentTarget }) => setQuery({ sample: currentTarget.value })}

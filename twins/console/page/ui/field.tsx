@@ -1,5 +1,5 @@
-/** A field of a form: its label above it, and what is wrong with it below. */
-import type { JSX } from "preact";
+/** A field of a form: its label above it; below, what is wrong with it, and a hint. */
+import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 
 /** What the control within a field must carry. */
@@ -10,29 +10,39 @@ interface ControlProps {
 }
 
 export interface FieldProps {
-  label: string;
+  label: ComponentChildren;
   /** What is wrong with the value. */
   problem?: string | undefined;
+  /** What a value is like. */
+  hint?: string | undefined;
+  /** For the look. */
+  class?: string;
   children(control: ControlProps): JSX.Element;
 }
 
-export function Field({ label, problem, children }: FieldProps) {
+export function Field({ label, problem, hint, class: look = "", children }: FieldProps) {
   const id = useId();
+  const note = `${id}-note`;
   const isWrong = problem !== undefined;
   return (
-    <div class="field">
+    <div class={`field ${look}`}>
       <label class="label" for={id}>
         {label}
       </label>
       {children({
         id,
         "aria-invalid": isWrong ? "true" : undefined,
-        "aria-describedby": isWrong ? `${id}-problem` : undefined,
+        "aria-describedby": isWrong || hint ? note : undefined,
       })}
-      {isWrong ? (
-        <span id={`${id}-problem`} class="problem" role="alert">
-          {problem}
-        </span>
+      {isWrong || hint ? (
+        <div id={note}>
+          {isWrong ? (
+            <div class="problem" role="alert">
+              {problem}
+            </div>
+          ) : null}
+          {hint ? <div class="hint">{hint}</div> : null}
+        </div>
       ) : null}
     </div>
   );

@@ -1,9 +1,10 @@
 /** A row to look at, change, add or remove. What the twin refuses stands beside the fields. */
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ApiError, isApiError, send } from "../api/client.ts";
 import { place } from "../place.ts";
 import { Confirm, Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/feedback.tsx";
+import { Field } from "../ui/field.tsx";
 import { useAction } from "../ui/hooks.ts";
 import { type FieldText, formatText, parseValue } from "./field.ts";
 import { type Column, dataPath, keyColumnsOf, keyOf, type Row, type Table } from "./types.ts";
@@ -119,36 +120,34 @@ interface ColumnFieldProps {
 }
 
 function ColumnField({ column, text, isFixed, problem, onEdit }: ColumnFieldProps) {
-  const id = useId();
-  const about = `${id}-about`;
-  const shared = {
-    id,
-    "aria-describedby": about,
-    "aria-invalid": problem === undefined ? undefined : ("true" as const),
-    disabled: isFixed,
-  };
+  const hint = [column.description, column.references ? `A value of ${column.references}.` : ""];
   return (
-    <div class="field">
-      <label class="label" for={id}>
-        <strong>{column.name}</strong> {column.type}
-        {column.required ? ", required" : ""}
-      </label>
-      <div class="value">
-        <ValueInput column={column} text={text} shared={shared} onEdit={onEdit} />
-        {isFixed || text === null ? null : (
-          <button type="button" class="button small" onClick={() => onEdit(null)}>
-            No value<span class="visually-hidden">{` for ${column.name}`}</span>
-          </button>
-        )}
-      </div>
-      <div id={about}>
-        {problem === undefined ? null : <div class="problem">{problem}</div>}
-        <div class="hint">
-          {column.description}
-          {column.references ? ` A value of ${column.references}.` : ""}
+    <Field
+      label={
+        <>
+          <strong>{column.name}</strong> {column.type}
+          {column.required ? ", required" : ""}
+        </>
+      }
+      problem={problem}
+      hint={hint.filter(Boolean).join(" ")}
+    >
+      {(control) => (
+        <div class="value">
+          <ValueInput
+            column={column}
+            text={text}
+            shared={{ ...control, disabled: isFixed }}
+            onEdit={onEdit}
+          />
+          {isFixed || text === null ? null : (
+            <button type="button" class="button small" onClick={() => onEdit(null)}>
+              No value<span class="visually-hidden">{` for ${column.name}`}</span>
+            </button>
+          )}
         </div>
-      </div>
-    </div>
+      )}
+    </Field>
   );
 }
 
