@@ -1,5 +1,8 @@
 /** The page: reads its address, and shows what it names. */
-import "./ui/style.css";
+import "./ui/base.css";
+import "./ui/layout.css";
+import "./ui/controls.css";
+import "./ui/content.css";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { useSandboxes } from "./api/sandboxes.ts";

@@ -1,4 +1,5 @@
 /** One call: its sound, its transcript, its tools, and why it failed. */
+import "./call.css";
 import { effect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";

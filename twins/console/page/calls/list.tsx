@@ -1,4 +1,5 @@
 /** The list of calls, live. */
+import "./list.css";
 import { useLive } from "../api/live.ts";
 import { useResource } from "../api/resource.ts";
 import { hrefOf, place, setQuery } from "../place.ts";

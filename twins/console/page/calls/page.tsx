@@ -1,5 +1,4 @@
 /** Calls: the list, or the one that the address names. */
-import "./calls.css";
 import { useSandbox } from "../api/sandboxes.ts";
 import { place } from "../place.ts";
 import { Empty, Failure, Loading } from "../ui/feedback.tsx";

@@ -1,4 +1,5 @@
 /** An open tool call: what it was asked and answered, and what it caused. */
+import "./tool.css";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { controlPath, read } from "../api/client.ts";

@@ -1,4 +1,5 @@
 /** What was said, heard and called, in the order of time; the line that plays is marked. */
+import "./transcript.css";
 import { useComputed, useSignalEffect } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { place } from "../place.ts";

@@ -1,4 +1,5 @@
 /** The call as a picture of its sound: two lanes, one playhead, its turns as blocks and its tools as marks. */
+import "./sound.css";
 import { useComputed, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
