@@ -171,6 +171,21 @@ test("a tool opens to what it was asked, what it caused, and the rows that chang
     .waitFor();
   await part("Webhook").getByText("200", { exact: true }).waitFor();
   await part("Reported to the engine").getByText("agent_tool_call of agent").waitFor();
+  await part("Statements and searches").getByRole("link", { name: "in the journal" }).click();
+  await page
+    .getByRole("region", { name: "The request" })
+    .getByText("INSERT INTO incidents")
+    .first()
+    .waitFor();
+  await page.getByRole("link", { name: "Show the call" }).click();
+  await page.getByRole("heading", { level: 1, name: "open-incident" }).waitFor();
+  const duration = await page
+    .locator("dt", { hasText: /^Duration$/ })
+    .locator("+ dd")
+    .innerText();
+  expect(await page.locator(".call-player-clock").innerText()).toBe(
+    `0:00.0 / 0:${duration.replace(" s", "").padStart(4, "0")}`,
+  );
 });
 
 test("of two calls at once, each says that what its tool caused may be the other's", async ({ visit }) => {

@@ -146,7 +146,7 @@ function Caused({ caused, line, others }: CausedProps) {
 function CausedRequest({ request, line }: { request: RequestSummary; line: ToolLine }) {
   const [isOpen, setOpen] = useState(false);
   const { twin, seq, method, path, operation, status, duration_ms, sql, fault } = request;
-  const { sandbox } = place.value;
+  const { sandbox, rest } = place.value;
   const entry = useResource(isOpen ? `${sandbox} ${twin} ${seq}` : undefined, (signal) =>
     read<JournalEntry>(controlPath(sandbox, twin, `requests/${seq}`), signal),
   );
@@ -176,7 +176,7 @@ function CausedRequest({ request, line }: { request: RequestSummary; line: ToolL
           <p class="quiet">
             {operation ?? `${method} ${path}`}
             {fault ? ` · ${fault}` : ""} ·{" "}
-            <a href={hrefOf({ page: "journal", query: { twin, entry: entryText(request) } })}>
+            <a href={hrefOf({ page: "journal", query: { twin, entry: entryText(request), call: rest[0] } })}>
               in the journal
             </a>
           </p>

@@ -17,6 +17,7 @@ export function EntryPanel({ of, onClose }: { of: EntryPlace; onClose(): void })
     isLoading,
     reload,
   } = useResource(path, (signal) => read<JournalEntry>(path, signal));
+  const call = callOf(of, entry);
   return (
     <section class="card entry" aria-label="The request">
       <div class="heading">
@@ -24,6 +25,11 @@ export function EntryPanel({ of, onClose }: { of: EntryPlace; onClose(): void })
           {of.twin} {entry?.operation ?? `request ${of.seq}`}
         </h2>
         <div class="end">
+          {call === undefined ? null : (
+            <a class="button small" href={hrefOf({ page: "calls", rest: [call] })}>
+              Show the call
+            </a>
+          )}
           {entry ? <CopyAsCurl entry={entry} of={of} /> : null}
           <button type="button" class="button small" onClick={onClose}>
             Close
@@ -35,6 +41,13 @@ export function EntryPanel({ of, onClose }: { of: EntryPlace; onClose(): void })
       {entry ? <Entry entry={entry} twin={of.twin} /> : null}
     </section>
   );
+}
+
+/** The call that the request is about: a request to another twin than the runtime's is known by the call that it was found by. */
+function callOf({ twin }: EntryPlace, entry: JournalEntry | undefined): string | undefined {
+  const found = place.value.query.get("call");
+  if (found !== null) return found;
+  return twin === "vapi" ? /^\/call\/([^/]+)/.exec(entry?.path ?? "")?.[1] : undefined;
 }
 
 function CopyAsCurl({ entry, of: { twin } }: { entry: JournalEntry; of: EntryPlace }) {

@@ -47,7 +47,9 @@ export function Journal() {
       <FilterBar filters={filters} />
       {page.error ? <Failure error={page.error} retry={page.reload} /> : null}
       {page.isLoading ? <Loading /> : null}
-      {chosen ? <EntryPanel of={chosen} onClose={() => setQuery({ entry: undefined })} /> : null}
+      {chosen ? (
+        <EntryPanel of={chosen} onClose={() => setQuery({ entry: undefined, call: undefined })} />
+      ) : null}
       {page.data && rows.length === 0 ? (
         <Empty>
           {Object.keys(filters).length > 0
@@ -101,7 +103,10 @@ function Requests({ rows, chosen }: { rows: readonly RequestSummary[]; chosen: s
 
 function RequestRow({ row, isChosen }: { row: RequestSummary; isChosen: boolean }) {
   const { rest, query } = place.value;
-  const href = hrefOf({ rest, query: { ...Object.fromEntries(query), entry: entryText(row) } });
+  const href = hrefOf({
+    rest,
+    query: { ...Object.fromEntries(query), entry: entryText(row), call: undefined },
+  });
   return (
     <tr class={isChosen ? "selected" : ""}>
       <td class="nowrap">{formatTime(row.received_at)}</td>
@@ -151,11 +156,11 @@ function useRowKeys(rows: readonly RequestSummary[], chosen: string | undefined)
   const move = (step: number) => {
     const index = rows.findIndex((row) => entryText(row) === chosen);
     const next = rows[index < 0 ? 0 : index + step];
-    if (next) setQuery({ entry: entryText(next) });
+    if (next) setQuery({ entry: entryText(next), call: undefined });
   };
   useKeys([
     { keys: "j", what: "next request", run: () => move(1) },
     { keys: "k", what: "request before", run: () => move(-1) },
-    { keys: "Escape", what: "close the request", run: () => setQuery({ entry: undefined }) },
+    { keys: "Escape", what: "close the request", run: () => setQuery({ entry: undefined, call: undefined }) },
   ]);
 }
