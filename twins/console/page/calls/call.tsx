@@ -58,7 +58,8 @@ function CallView({ call, record, sandbox }: CallViewProps) {
   const speed = simulation?.metadata.speed ?? 1;
   const lines = useMemo(() => timelineOf(call.messages, report, speed), [call.messages, report, speed]);
   const { peaks, error } = usePeaks(sandbox, call.id, call.status);
-  const durationMs = Math.max(call.duration_ms ?? 0, peaks?.durationMs ?? 0, lines.at(-1)?.endMs ?? 0);
+  // A recording ends a moment after its call.
+  const durationMs = call.duration_ms || Math.max(peaks?.durationMs ?? 0, lines.at(-1)?.endMs ?? 0);
   const explained = useMemo(
     () => (report?.failures ?? []).map((text) => explainFailure(text, { lines, durationMs })),
     [report, lines, durationMs],
@@ -181,7 +182,7 @@ function Facts({ call, record, durationMs }: { call: CallDetails; record: CallRe
       <FactList
         facts={[
           ["When", formatMoment(call.started_at ?? call.created_at)],
-          ["Duration", durationMs > 0 ? formatDuration(call.duration_ms ?? durationMs) : undefined],
+          ["Duration", durationMs > 0 ? formatDuration(durationMs) : undefined],
           ["Turns", String(call.turns)],
           [
             "Slowest response",

@@ -267,7 +267,7 @@ function Blocks({ lines, lengthMs, onChoose }: BlocksProps) {
           tabIndex={index === stop ? 0 : -1}
           style={{
             left: percent(line.startMs, lengthMs),
-            width: percent(line.endMs - line.startMs, lengthMs),
+            width: percent(Math.min(line.endMs, lengthMs) - line.startMs, lengthMs),
           }}
           aria-label={labelOf(line)}
           title={labelOf(line)}

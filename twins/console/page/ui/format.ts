@@ -1,8 +1,13 @@
 /** Figures and times as they are shown. */
 
+/** The same length is the same figure, as a position and as a duration. */
+function tenthsOf(ms: number): number {
+  return Math.round(ms / 100);
+}
+
 /** `0:07.3`, `12:04.0`: a position in a call. */
 export function formatPosition(ms: number): string {
-  const tenths = Math.round(ms / 100);
+  const tenths = tenthsOf(ms);
   const minutes = Math.floor(tenths / 600);
   const rest = ((tenths % 600) / 10).toFixed(1).padStart(4, "0");
   return `${minutes}:${rest}`;
@@ -12,7 +17,8 @@ export function formatPosition(ms: number): string {
 export function formatDuration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return "—";
   if (ms < 1000) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const tenths = tenthsOf(ms);
+  if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
