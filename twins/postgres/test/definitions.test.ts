@@ -5,26 +5,18 @@
 
 import { type Tables, WorldRefusal } from "@offhook/platform/world/world";
 import type pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { PostgresTwin } from "../index.ts";
-import { leaseServer, type ServerLease } from "../server/server.ts";
-import { connect, silent, startPostgresTwin } from "../testing/postgres-twin.ts";
+import type { ServerLease } from "../server/server.ts";
+import { connect, startPostgresTwin } from "../testing/postgres-twin.ts";
 import { readDefinitions } from "../world/definitions.ts";
+import { startTwinForEachTest } from "./fresh-twin.ts";
 
 let lease: ServerLease;
 let twin: PostgresTwin;
 let client: pg.Client;
-beforeAll(async () => {
-  lease = await leaseServer(silent);
-});
-afterAll(() => lease.release());
-beforeEach(async () => {
-  twin = await startPostgresTwin();
-  client = await connect(twin.url);
-});
-afterEach(async () => {
-  await client.end().catch(() => {});
-  await twin.stop();
+startTwinForEachTest((fresh) => {
+  ({ twin, client, lease } = fresh);
 });
 
 /** A snapshot crosses as JSON. */
@@ -108,6 +100,7 @@ describe("a reset with a snapshot of one's own", () => {
     const told = new Promise((resolve) => twin.world.watch(resolve));
     await client.query("INSERT INTO shouts VALUES (3, 'watched')");
     expect(await told).toMatchObject({ table: "shouts", change: "insert" });
+    await client.end();
   });
 
   it("brings back a table that has been dropped since, and takes away one that has been made since", async () => {

@@ -1,26 +1,15 @@
 /** How a database differs from its start, read from a copy of that. */
 import { DifferenceUnknown } from "@offhook/platform/world/world";
 import type pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { PostgresTwin } from "../index.ts";
-import { leaseServer, type ServerLease } from "../server/server.ts";
-import { connect, silent, startPostgresTwin } from "../testing/postgres-twin.ts";
+import { startTwinForEachTest } from "./fresh-twin.ts";
 
-let lease: ServerLease;
 let twin: PostgresTwin;
 let client: pg.Client;
 
-beforeAll(async () => {
-  lease = await leaseServer(silent);
-});
-afterAll(() => lease.release());
-beforeEach(async () => {
-  twin = await startPostgresTwin();
-  client = await connect(twin.url);
-});
-afterEach(async () => {
-  await client.end().catch(() => {});
-  await twin.stop();
+startTwinForEachTest((fresh) => {
+  ({ twin, client } = fresh);
 });
 
 async function differences() {

@@ -3,19 +3,15 @@
 import { type Tables, WorldRefusal } from "@offhook/platform/world/world";
 import fc from "fast-check";
 import type pg from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { PostgresTwin } from "../index.ts";
-import { connect, startPostgresTwin } from "../testing/postgres-twin.ts";
+import { connect } from "../testing/postgres-twin.ts";
+import { startTwinForEachTest } from "./fresh-twin.ts";
 
 let twin: PostgresTwin;
 let client: pg.Client;
-beforeEach(async () => {
-  twin = await startPostgresTwin();
-  client = await connect(twin.url);
-});
-afterEach(async () => {
-  await client.end();
-  await twin.stop();
+startTwinForEachTest((fresh) => {
+  ({ twin, client } = fresh);
 });
 
 /** Everything that a refused write could have left behind. */

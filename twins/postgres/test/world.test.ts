@@ -5,27 +5,17 @@ import {
   WorldUnavailable,
 } from "@offhook/platform/world/world";
 import type pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { PostgresTwin } from "../index.ts";
-import { leaseServer, type ServerLease } from "../server/server.ts";
-import { connect, silent, startPostgresTwin } from "../testing/postgres-twin.ts";
+import { connect } from "../testing/postgres-twin.ts";
+import { startTwinForEachTest } from "./fresh-twin.ts";
 
-let lease: ServerLease;
 let twin: PostgresTwin;
 let client: pg.Client;
 const everything = { limit: 1000, offset: 0, where: {} };
 
-beforeAll(async () => {
-  lease = await leaseServer(silent);
-});
-afterAll(() => lease.release());
-beforeEach(async () => {
-  twin = await startPostgresTwin();
-  client = await connect(twin.url);
-});
-afterEach(async () => {
-  await client.end().catch(() => {});
-  await twin.stop();
+startTwinForEachTest((fresh) => {
+  ({ twin, client } = fresh);
 });
 
 async function problemsOf(write: Promise<unknown>): Promise<Problem[]> {
@@ -402,6 +392,7 @@ describe("reset", () => {
     );
     expect(rows).toEqual([{ id: "INC-1042" }]);
     expect(await told).toMatchObject([{ change: "insert" }]);
+    await client.end();
   });
 
   it("lets questions asked meanwhile wait", async () => {
