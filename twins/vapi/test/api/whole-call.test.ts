@@ -91,8 +91,9 @@ describe("a whole call", () => {
   });
 
   test("takes say and end-call through its control URL", async () => {
-    const { id, controlUrl, caller } = await runtime.dial({ firstMessageMode: "assistant-waits-for-user" });
-    const control = (body: object) => fetch(controlUrl, { method: "POST", body: JSON.stringify(body) });
+    const { id, created, caller } = await runtime.dial({ firstMessageMode: "assistant-waits-for-user" });
+    const control = (body: object) =>
+      fetch(created.monitor.controlUrl, { method: "POST", body: JSON.stringify(body) });
     await caller.brief("status-update in-progress");
     await control({ type: "say", content: "One moment." });
     await caller.brief("transcript assistant final: One moment.");

@@ -8,17 +8,18 @@ import { type RawData, WebSocket, WebSocketServer } from "ws";
 import { CallListeners } from "../../recordings/call-listeners.ts";
 import { frequencyOf, VOICE_HZ } from "../../testing/tone-speech.ts";
 import { KEY } from "../../testing/voice-runtime.ts";
-import { type SpokenCalls, startSpokenCalls } from "./spoken-calls.ts";
+import { startToneRuntime, type ToneRuntime } from "../tone-runtime.ts";
 
 const START = { type: "start", encoding: "linear16", container: "raw", sampleRate: 16_000, channels: 2 };
-let calls: SpokenCalls;
+let runtime: ToneRuntime;
 const sockets: WebSocket[] = [];
 beforeEach(async () => {
-  calls = await startSpokenCalls();
+  runtime = await startToneRuntime();
 });
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.terminate();
-  await calls.stop();
+  runtime.hangUp();
+  await runtime.stop();
 });
 
 interface Listener {
@@ -55,7 +56,7 @@ async function refusal(url: string, headers: Record<string, string> = {}): Promi
 }
 
 test("several listeners hear both sides as they are recorded, and read the client's messages, to the end of the call", async () => {
-  const { id, created, caller } = await calls.dial(
+  const { id, created, caller } = await runtime.join(
     { firstMessage: "Hello.", clientMessages: ["transcript", "status-update"] },
     { format: "pcm_s16le", sampleRate: 16_000 },
   );
@@ -67,10 +68,10 @@ test("several listeners hear both sides as they are recorded, and read the clien
   caller.stopStreaming();
   caller.command({ type: "end-call" });
   expect(await Promise.all([caller.closed(), one.closed, other.closed])).toEqual([1000, 1000, 1000]);
-  await calls.ended(id);
+  await runtime.ended(id);
 
-  const file = await fetch(`${calls.runtime.controlUrl}/sim/recordings/${id}`, {
-    headers: { "x-api-key": calls.runtime.apiKey },
+  const file = await fetch(`${runtime.controlUrl}/sim/recordings/${id}`, {
+    headers: { "x-api-key": runtime.apiKey },
   });
   const recorded = Buffer.from(await file.arrayBuffer()).subarray(44);
   for (const { audio, messages } of [one, other]) {
@@ -84,7 +85,7 @@ test("several listeners hear both sides as they are recorded, and read the clien
 });
 
 test("a listener who joins later hears the rest, at 16 kHz whatever the call has", async () => {
-  const { created, caller } = await calls.dial({ firstMessageMode: "assistant-waits-for-user" });
+  const { created, caller } = await runtime.join({ firstMessageMode: "assistant-waits-for-user" });
   caller.startStreaming();
   await caller.say(caller.tone(200, 1_000));
   const listener = await listen(created.monitor.listenUrl);
@@ -103,23 +104,23 @@ test("a listener who joins later hears the rest, at 16 kHz whatever the call has
 });
 
 test("none is taken where the plan forbids it, without the key where it asks for one, or for no live call", async () => {
-  const off = await calls.dial({ firstMessage: "Hello.", monitorPlan: { listenEnabled: false } });
+  const off = await runtime.join({ firstMessage: "Hello.", monitorPlan: { listenEnabled: false } });
   expect(off.created.monitor).not.toHaveProperty("listenUrl");
-  const url = `${calls.runtime.url.replace("http", "ws")}/${off.id}/listen`;
+  const url = `${runtime.url.replace("http", "ws")}/${off.id}/listen`;
   expect(await refusal(url)).toBe(404);
-  const locked = await calls.dial({ monitorPlan: { listenAuthenticationEnabled: true } });
+  const locked = await runtime.join({ monitorPlan: { listenAuthenticationEnabled: true } });
   const { listenUrl } = locked.created.monitor;
   expect(await refusal(listenUrl)).toBe(401);
   expect(await refusal(listenUrl, { authorization: "Bearer wrong" })).toBe(401);
   expect((await listen(listenUrl, { authorization: `Bearer ${KEY}` })).messages[0]).toEqual(START);
   locked.caller.command({ type: "end-call" });
   await locked.caller.closed();
-  await calls.ended(locked.id);
+  await runtime.ended(locked.id);
   expect(await refusal(listenUrl, { authorization: `Bearer ${KEY}` })).toBe(404);
 });
 
 test("no more than sixteen", async () => {
-  const { created } = await calls.dial({ firstMessage: "Hello." });
+  const { created } = await runtime.join({ firstMessage: "Hello." });
   for (let count = 0; count < 16; count++) await listen(created.monitor.listenUrl);
   expect(await refusal(created.monitor.listenUrl)).toBe(429);
 });

@@ -3,20 +3,20 @@ import { decodeMulaw } from "@offhook/audio/mulaw";
 import { bytesToSamples } from "@offhook/audio/pcm";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AudioFormat } from "../../schema/call.ts";
-import type { VoiceRuntime } from "../../testing/voice-runtime.ts";
-import { type SpokenCalls, startSpokenCalls } from "./spoken-calls.ts";
+import { startToneRuntime, type ToneRuntime } from "../tone-runtime.ts";
 
 /** A tone that is no phrase, so that nobody answers it. */
 const NOISE_HZ = 200;
 const PCM_24K: AudioFormat = { format: "pcm_s16le", sampleRate: 24_000 };
-let calls: SpokenCalls;
-let runtime: VoiceRuntime;
+let runtime: ToneRuntime;
 
 beforeEach(async () => {
-  calls = await startSpokenCalls();
-  ({ runtime } = calls);
+  runtime = await startToneRuntime();
 });
-afterEach(() => calls.stop());
+afterEach(async () => {
+  runtime.hangUp();
+  await runtime.stop();
+});
 
 const recordingOf = (id: string, headers: Record<string, string> = {}) =>
   fetch(`${runtime.controlUrl}/sim/recordings/${id}`, {
@@ -84,7 +84,7 @@ describe("the recording of a call", () => {
     ["PCM of 44.1 kHz", { format: "pcm_s16le", sampleRate: 44_100 }],
     ["µ-law of 8 kHz", { format: "mulaw", sampleRate: 8_000 }],
   ])("has the samples that were sent and heard, each at its place: %s", async (_name, format) => {
-    const { id, caller } = await calls.dial({ firstMessage: "Hello." }, format);
+    const { id, caller } = await runtime.join({ firstMessage: "Hello." }, format);
     caller.startStreaming();
     await caller.brief("transcript assistant final: Hello.");
     const greeting = caller.arrivals.filter(({ type }) => type === "audio").length;
@@ -94,7 +94,7 @@ describe("the recording of a call", () => {
     caller.stopStreaming();
     caller.command({ type: "end-call" });
     await caller.closed();
-    await calls.ended(id);
+    await runtime.ended(id);
 
     const lanes = await lanesOf(id);
     expect(lanes.sampleRate).toBe(format.sampleRate);
@@ -112,7 +112,7 @@ describe("the recording of a call", () => {
   });
 
   test("has zeros where the wall clock put silence, on both sides in step", async () => {
-    const { id, caller } = await calls.dial({ firstMessageMode: "assistant-waits-for-user" });
+    const { id, caller } = await runtime.join({ firstMessageMode: "assistant-waits-for-user" });
     // Nothing is sent, so the clock runs by itself.
     caller.command({ type: "say", content: "One moment." });
     await caller.brief("transcript assistant final: One moment.");
@@ -122,7 +122,7 @@ describe("the recording of a call", () => {
     caller.stopStreaming();
     caller.command({ type: "end-call" });
     await caller.closed();
-    await calls.ended(id);
+    await runtime.ended(id);
 
     const lanes = await lanesOf(id);
     const sent = bytesToSamples(caller.sentBytes);
@@ -135,7 +135,7 @@ describe("the recording of a call", () => {
   });
 
   test("of an assistant cut short has what left before that, and nothing of the rest", async () => {
-    const { id, caller } = await calls.dial({ firstMessageMode: "assistant-waits-for-user" });
+    const { id, caller } = await runtime.join({ firstMessageMode: "assistant-waits-for-user" });
     caller.startStreaming();
     caller.command({
       type: "say",
@@ -149,7 +149,7 @@ describe("the recording of a call", () => {
     caller.stopStreaming();
     caller.command({ type: "end-call" });
     await caller.closed();
-    await calls.ended(id);
+    await runtime.ended(id);
     const lanes = await lanesOf(id);
     const [startMs = 0] = await assistantStarts(id);
     const cutAt = caller.arrivals.findIndex(
@@ -165,7 +165,7 @@ describe("the recording of a call", () => {
   });
 
   test("of a running call is what there is so far, and grows", async () => {
-    const { id, caller } = await calls.dial({ firstMessage: "Hello." });
+    const { id, caller } = await runtime.join({ firstMessage: "Hello." });
     caller.startStreaming();
     await caller.say(caller.tone(600, 300));
     await caller.brief("transcript assistant final: Hello.");
@@ -181,7 +181,7 @@ describe("the recording of a call", () => {
   });
 
   test("has peaks of every 20 ms, made while it runs, in which only digital silence is silent", async () => {
-    const { id, caller } = await calls.dial({ firstMessage: "Hello." });
+    const { id, caller } = await runtime.join({ firstMessage: "Hello." });
     caller.startStreaming();
     await caller.say(caller.tone(NOISE_HZ, 777));
     await caller.brief("transcript assistant final: Hello.");
@@ -189,7 +189,7 @@ describe("the recording of a call", () => {
     caller.stopStreaming();
     caller.command({ type: "end-call" });
     await caller.closed();
-    await calls.ended(id);
+    await runtime.ended(id);
 
     const lanes = await lanesOf(id);
     const late = await peaksOf(id);
@@ -211,7 +211,7 @@ describe("the recording of a call", () => {
   });
 
   test("is gone after a reset, and there is none when the assistant's plan turns it off", async () => {
-    const { id, caller } = await calls.dial({ firstMessage: "Hello." });
+    const { id, caller } = await runtime.join({ firstMessage: "Hello." });
     caller.startStreaming();
     await caller.brief("transcript assistant final: Hello.");
     expect((await recordingOf(id)).status).toBe(200);
@@ -219,7 +219,7 @@ describe("the recording of a call", () => {
     await caller.closed();
     expect((await recordingOf(id)).status).toBe(404);
 
-    const off = await calls.dial({ firstMessage: "Hello.", artifactPlan: { recordingEnabled: false } });
+    const off = await runtime.join({ firstMessage: "Hello.", artifactPlan: { recordingEnabled: false } });
     off.caller.startStreaming();
     await off.caller.brief("transcript assistant final: Hello.");
     const answer = await recordingOf(off.id);
@@ -230,12 +230,12 @@ describe("the recording of a call", () => {
   });
 
   test("is served in ranges, and needs the key", async () => {
-    const { id, caller } = await calls.dial({ firstMessage: "Hello." });
+    const { id, caller } = await runtime.join({ firstMessage: "Hello." });
     caller.startStreaming();
     await caller.brief("transcript assistant final: Hello.");
     caller.command({ type: "end-call" });
     await caller.closed();
-    await calls.ended(id);
+    await runtime.ended(id);
     const whole = await recordingOf(id);
     const file = Buffer.from(await whole.arrayBuffer());
     expect(whole.headers.get("accept-ranges")).toBe("bytes");

@@ -6,24 +6,25 @@ import { startWebhookServer, type WebhookServer } from "@offhook/platform/testin
 import { VapiClient, VapiError } from "@vapi-ai/server-sdk";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KEY } from "../../testing/voice-runtime.ts";
-import { type SpokenCalls, startSpokenCalls } from "./spoken-calls.ts";
+import { startToneRuntime, type ToneRuntime } from "../tone-runtime.ts";
 
-let calls: SpokenCalls;
+let runtime: ToneRuntime;
 let hook: WebhookServer;
 let client: VapiClient;
 beforeEach(async () => {
   hook = await startWebhookServer();
-  calls = await startSpokenCalls();
-  client = new VapiClient({ token: KEY, environment: calls.runtime.url, maxRetries: 0 });
+  runtime = await startToneRuntime();
+  client = new VapiClient({ token: KEY, environment: runtime.url, maxRetries: 0 });
 });
 afterEach(async () => {
-  await calls.stop();
+  runtime.hangUp();
+  await runtime.stop();
   await hook.stop();
 });
 
 /** A call that was greeted, said a tone and hung up. */
 async function finishedCall(assistant: object = {}) {
-  const { id, caller } = await calls.dial({ firstMessage: "Hello.", ...assistant });
+  const { id, caller } = await runtime.join({ firstMessage: "Hello.", ...assistant });
   caller.startStreaming();
   await caller.brief("transcript assistant final: Hello.");
   await caller.say(caller.tone(900, 500));
@@ -31,7 +32,7 @@ async function finishedCall(assistant: object = {}) {
   caller.stopStreaming();
   caller.command({ type: "end-call" });
   await caller.closed();
-  await calls.ended(id);
+  await runtime.ended(id);
   return { id, caller };
 }
 
@@ -100,11 +101,11 @@ describe("the vendor's own client", () => {
 
 describe("the address of a recording", () => {
   test("is there once the call is over, and in its report; not when the plan turns recording off", async () => {
-    const running = await calls.dial({ firstMessage: "Hello." });
+    const running = await runtime.join({ firstMessage: "Hello." });
     running.caller.startStreaming();
     await running.caller.brief("transcript assistant final: Hello.");
     expect((await client.calls.get({ id: running.id })).artifact).not.toHaveProperty("recordingUrl");
-    const early = await calls.runtime.api("GET", `/call/${running.id}/stereo-recording`);
+    const early = await runtime.api("GET", `/call/${running.id}/stereo-recording`);
     expect([early.status, early.body]).toEqual([
       404,
       { message: "Artifact not found.", error: "Not Found", statusCode: 404 },
@@ -123,7 +124,7 @@ describe("the address of a recording", () => {
 
     const off = await finishedCall({ artifactPlan: { recordingEnabled: false } });
     expect((await client.calls.get({ id: off.id })).artifact).not.toHaveProperty("recording");
-    expect((await calls.runtime.api("GET", `/call/${off.id}/mono-recording`)).status).toBe(404);
+    expect((await runtime.api("GET", `/call/${off.id}/mono-recording`)).status).toBe(404);
   });
 
   test("needs no key, cannot be guessed, and serves ranges", async () => {
@@ -136,9 +137,9 @@ describe("the address of a recording", () => {
     expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes 40-47/${whole.length}`]);
     expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(40, 48))).toBe(true);
     for (const file of [`${id}-stereo.wav`, `${"0".repeat(32)}-stereo.wav`, "stereo.wav", "%2e%2e"]) {
-      expect((await request("GET", `${calls.runtime.url}/recordings/${file}`)).status, file).toBe(404);
+      expect((await request("GET", `${runtime.url}/recordings/${file}`)).status, file).toBe(404);
     }
-    const noKey = await request("GET", `${calls.runtime.url}/call/${id}/stereo-recording`, {
+    const noKey = await request("GET", `${runtime.url}/call/${id}/stereo-recording`, {
       headers: { "user-agent": "test" },
     });
     expect(noKey.status).toBe(401);
@@ -151,7 +152,7 @@ describe("the address of a recording", () => {
     await client.calls.callArtifactControllerStereoRecordingDownload({ id });
     const [, secret = ""] = /recordings\/([0-9a-f]+)-/.exec(artifact?.stereoRecordingUrl ?? "") ?? [];
     expect(secret).toMatch(/^[0-9a-f]{32}$/);
-    const { requests } = (await calls.runtime.control("GET", "/requests?limit=1000")).body;
+    const { requests } = (await runtime.control("GET", "/requests?limit=1000")).body;
     const downloads = requests.filter(
       ({ operation }: { operation: string }) => operation === "recording.download",
     );
