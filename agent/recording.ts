@@ -19,6 +19,7 @@ const MAX_UNWRITTEN_BYTES = 2 * 1024 * 1024;
 const MAX_TIMELINE_CHARACTERS = 4 * 1024 * 1024;
 /** A voice is written in blocks of about a second: a write a frame costs as much as forwarding the frame. */
 const BLOCK_BYTES = bytesOf(1_000);
+const NO_BLOCK: Buffer = Buffer.alloc(0);
 const SILENCE = Buffer.alloc(64 * 1024);
 const HEADER_BYTES = 44;
 const JOIN_BLOCK_SAMPLES = 32 * 1024;
@@ -106,7 +107,9 @@ class VoiceFile {
   readonly #stream: Promise<WriteStream | undefined>;
   #open: WriteStream | undefined;
   #early: Buffer[] = [];
-  #block = Buffer.alloc(0);
+  #block: Buffer = NO_BLOCK;
+  /** A block that is written and can be filled again. */
+  #written: Buffer | undefined;
   #blockBytes = 0;
   #lengthBytes = 0;
   #lostBytes = 0;
@@ -171,20 +174,24 @@ class VoiceFile {
 
   #startBlock(): void {
     this.#flush();
-    this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.#block = this.#written ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.#written = undefined;
   }
 
   #flush(): void {
     if (this.#blockBytes === 0) return;
-    const block = this.#block.subarray(0, this.#blockBytes);
-    this.#block = Buffer.alloc(0);
+    const block = this.#block;
+    const samples = block.subarray(0, this.#blockBytes);
+    this.#block = NO_BLOCK;
     this.#blockBytes = 0;
-    this.#enqueue(block);
+    this.#enqueue(samples, () => {
+      this.#written = block;
+    });
   }
 
-  #enqueue(block: Buffer): void {
-    if (this.#open === undefined) this.#early.push(block);
-    else this.#open.write(block);
+  #enqueue(samples: Buffer, written?: () => void): void {
+    if (this.#open === undefined) this.#early.push(samples);
+    else this.#open.write(samples, written);
   }
 }
 

@@ -1,5 +1,8 @@
 /** `bench calls`: what the agent adds to a call, beside a bare relay that adds the least. */
 import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { startChild } from "@offhook/platform/testing/bench/child";
 import {
   type BenchOptions,
@@ -7,12 +10,12 @@ import {
   type Figure,
   type Report,
 } from "@offhook/platform/testing/bench/report";
-import { largestNumberOfCalls } from "./calls/capacity.ts";
+import { processorTime } from "./calls/cost.ts";
 import { forwarding } from "./calls/forwarding.ts";
 import { memoryPerCall } from "./calls/memory.ts";
 import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
-import type { Plan, Program, Run } from "./calls/run.ts";
-import { setUpTime } from "./calls/set-up.ts";
+import type { Plan, Program, Run, Side } from "./calls/run.ts";
+import { setUpAtRate, setUpTime } from "./calls/set-up.ts";
 import { toolWebhook } from "./calls/webhook.ts";
 
 const plans: Record<BenchOptions["size"], Plan> = {
@@ -22,9 +25,8 @@ const plans: Record<BenchOptions["size"], Plan> = {
     rounds: 2,
     windowMs: 800,
     memoryCalls: 200,
-    ramps: 1,
-    rampSteps: [1.5],
-    rampWindowMs: 800,
+    costRounds: 3,
+    rateSetUps: 75,
     toolWindowMs: 1_000,
   },
   full: {
@@ -33,9 +35,8 @@ const plans: Record<BenchOptions["size"], Plan> = {
     rounds: 3,
     windowMs: 3_000,
     memoryCalls: 400,
-    ramps: 2,
-    rampSteps: [1.5, 1.1],
-    rampWindowMs: 2_000,
+    costRounds: 9,
+    rateSetUps: 300,
     toolWindowMs: 3_000,
   },
 };
@@ -51,10 +52,11 @@ export async function bench(options: BenchOptions): Promise<Report> {
   const startedAt = performance.now();
   const machine = describeMachine();
   const children: { stop(): Promise<void> }[] = [];
+  const folders: string[] = [];
   const notes = [...explanations];
   try {
     const figures: Figure[] = [];
-    const measuring = measure(options, children, figures, notes);
+    const measuring = measure(options, { children, folders, figures, notes });
     measuring.catch(() => {}); // Once time is up, the programs are stopped beneath it.
     const done = await Promise.race([measuring.then(() => true), outOfTime(options.size)]);
     if (!done)
@@ -63,33 +65,45 @@ export async function bench(options: BenchOptions): Promise<Report> {
     return { bench: "calls", size: options.size, machine, durationMs, figures, notes };
   } finally {
     await Promise.all(children.map((child) => child.stop()));
+    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
   }
+}
+
+/** What a bench that runs out of time leaves to its end. */
+interface Kept {
+  children: { stop(): Promise<void> }[];
+  folders: string[];
+  figures: Figure[];
+  notes: string[];
 }
 
 async function measure(
   { size, progress }: BenchOptions,
-  children: { stop(): Promise<void> }[],
-  figures: Figure[],
-  notes: string[],
+  { children, folders, figures, notes }: Kept,
 ): Promise<void> {
   const farEnds = startChild<FarEndsQuestions>(new URL("./calls/far-ends.ts", import.meta.url));
   children.push(farEnds);
   const toolSecret = randomBytes(16).toString("hex");
   const { runtimeUrl } = await farEnds.ask("listen", {});
-  const startProgram = async (name: Program["name"]): Promise<Program> => {
+  const startProgram = async (name: keyof Side<unknown>, recordDir = ""): Promise<Program> => {
     const child = startChild<ProgramQuestions>(new URL(`./calls/${name}-program.ts`, import.meta.url), [
       "--expose-gc",
     ]);
     children.push(child);
-    return { name, child, ...(await child.ask("start", { runtimeUrl, toolSecret })) };
+    return { name, child, ...(await child.ask("start", { runtimeUrl, toolSecret, recordDir })) };
   };
   const programs = { floor: await startProgram("floor"), agent: await startProgram("agent") };
   const run: Run = { plan: plans[size], progress, farEnds, programs, toolSecret, startProgram };
   figures.push(...(await setUpTime(run)));
+  figures.push(...(await setUpAtRate(run, notes)));
   figures.push(...(await forwarding(run, notes)));
+  const recordDir = await mkdtemp(path.join(tmpdir(), "offhook-bench-"));
+  folders.push(recordDir);
+  const recorded = await startProgram("agent", recordDir);
+  figures.push(...(await processorTime(run, recorded, notes)));
+  await recorded.child.stop();
   figures.push(...(await memoryPerCall(run)));
   figures.push(...(await toolWebhook(run)));
-  figures.push(...(await largestNumberOfCalls(run, notes)));
 }
 
 function outOfTime(size: BenchOptions["size"]): Promise<false> {

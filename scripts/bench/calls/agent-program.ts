@@ -23,7 +23,7 @@ const openIncident = defineTool({
 });
 
 answerQuestions<ProgramQuestions>({
-  start: async ({ runtimeUrl, toolSecret }) => {
+  start: async ({ runtimeUrl, toolSecret, recordDir }) => {
     const config = readConfig({
       PORT: "0",
       VAPI_API_KEY: "bench-key",
@@ -32,6 +32,7 @@ answerQuestions<ProgramQuestions>({
       MAX_CALLS: "10000",
       // The bench's callers say nothing audible.
       MAX_SILENCE_MS: "3600000",
+      RECORD_DIR: recordDir,
       NODE_ENV: "production",
     });
     const tools = registryOf([{ tool: openIncident }]);

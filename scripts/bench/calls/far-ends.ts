@@ -27,6 +27,7 @@ answerQuestions<FarEndsQuestions>({
   stream: ({ voiceUrl, from, calls, durationMs }) =>
     streamBothWays(poolOf(voiceUrl).calls.slice(from, from + calls), durationMs),
   setUp: async ({ voiceUrl, calls }) => ({ beyondRuntimeMs: await poolOf(voiceUrl).timeSetUps(calls) }),
+  setUpAtRate: ({ voiceUrl, calls, perSecond }) => poolOf(voiceUrl).timeSetUpsAtRate(calls, perSecond),
   hangUp: async ({ voiceUrl }) => {
     await poolOf(voiceUrl).close();
     return null;

@@ -13,12 +13,20 @@ export interface FarEndsQuestions {
   };
   /** Opens calls one after another and closes each. */
   setUp: { ask: { voiceUrl: string; calls: number }; answer: { beyondRuntimeMs: number[] } };
+  /** Opens calls at a fixed rate, however long each takes, and closes each once it is there. */
+  setUpAtRate: { ask: { voiceUrl: string; calls: number; perSecond: number }; answer: SetUpFigures };
   hangUp: { ask: { voiceUrl: string }; answer: null };
   /** Posts tool calls, each connection one after another. */
   tool: {
     ask: { toolUrl: string; secret: string; connections: number; durationMs: number };
     answer: ToolFigures;
   };
+}
+
+export interface SetUpFigures {
+  beyondRuntimeMs: number[];
+  /** How late a caller dialled at worst. */
+  senderLateMs: number;
 }
 
 export interface StreamFigures {
@@ -46,7 +54,10 @@ export interface ToolFigures {
 
 /** A program under measurement: the agent, or the floor. */
 export interface ProgramQuestions {
-  start: { ask: { runtimeUrl: string; toolSecret: string }; answer: { voiceUrl: string; toolUrl: string } };
+  start: {
+    ask: { runtimeUrl: string; toolSecret: string; recordDir: string };
+    answer: { voiceUrl: string; toolUrl: string };
+  };
   /** Processor time since its start. */
   cpu: { ask: Record<string, never>; answer: { cpuMs: number } };
   /** Resident memory, after a garbage collection. */

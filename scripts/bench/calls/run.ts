@@ -24,10 +24,10 @@ export interface Plan {
   rounds: number;
   windowMs: number;
   memoryCalls: number;
-  ramps: number;
-  /** Factors from one level to the next: of the first ramp up, and of those that refine it. */
-  rampSteps: number[];
-  rampWindowMs: number;
+  /** Turns in which the programs' processor time a frame is taken. */
+  costRounds: number;
+  /** Calls that are set up at a fixed rate, in each turn. */
+  rateSetUps: number;
   toolWindowMs: number;
 }
 
@@ -37,7 +37,16 @@ export interface Run {
   farEnds: Child<FarEndsQuestions>;
   programs: Side<Program>;
   toolSecret: string;
-  startProgram(name: Program["name"]): Promise<Program>;
+  /** @param recordDir where the agent records its calls */
+  startProgram(name: keyof Side<unknown>, recordDir?: string): Promise<Program>;
+}
+
+/** Far ends that send later than this measure the machine's other work. */
+const DISTURBED_MS = 10;
+
+/** Whether the load itself was in time, so that a window's figures are the program's. */
+export function isUndisturbed({ senderLateMs }: StreamFigures): boolean {
+  return senderLateMs <= DISTURBED_MS;
 }
 
 /** Both, the floor first: they take turns, so that both have the same neighbours on the machine. */
