@@ -7,6 +7,11 @@ import { findScenarioFiles, readScenario, ScenarioError } from "@offhook/caller/
 import type { CampaignFile } from "@offhook/campaign/campaign-file";
 import { CallQueue } from "@offhook/campaign/queue";
 import type { Campaign } from "@offhook/campaign/records";
+import { type CampaignReport, reportOf } from "@offhook/campaign/report";
+import { toJson } from "@offhook/campaign/report/json";
+import { toJunit } from "@offhook/campaign/report/junit";
+import { toMarkdown } from "@offhook/campaign/report/markdown";
+import { toText } from "@offhook/campaign/report/text";
 import { CampaignError, CampaignStore } from "@offhook/campaign/store";
 import { Worker } from "@offhook/campaign/worker";
 import { UsageError } from "@offhook/platform/server/command-line";
@@ -16,7 +21,7 @@ import { startCrew } from "./campaign/crew.ts";
 import { DatabaseError, leaseDatabase } from "./campaign/database.ts";
 import { type CommandLine, readCommandLine, USAGE, type WorkOptions } from "./campaign/options.ts";
 import { openPlaces, twinsOf } from "./campaign/places.ts";
-import { describe, doneOf, printProgress } from "./campaign/progress.ts";
+import { describe, printProgress } from "./campaign/progress.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { terminalOf } from "./shared/terminal.ts";
 
@@ -26,6 +31,11 @@ const INTERRUPTED = 130;
 /** The terminal, npm and tsx each deliver a signal; repeats within this time count as one. */
 const SAME_SIGNAL_MS = 500;
 const KNOWN_ERRORS = [UsageError, CampaignError, ScenarioError, SandboxError, DatabaseError, OwnFolderError];
+const FORMATS = {
+  markdown: toMarkdown,
+  json: (report: CampaignReport) => `${JSON.stringify(toJson(report), null, 2)}\n`,
+  junit: toJunit,
+};
 
 const terminal = terminalOf(process.stdout);
 
@@ -86,8 +96,11 @@ async function runWith(
     case "list":
       for (const campaign of await campaignsFor(store, line)) await printCampaign(store, campaign);
       return 0;
-    case "report":
-      return printVerdicts(store, await store.readCampaign(line.id));
+    case "report": {
+      const report = await reportFor(store, await store.readCampaign(line.id), line.baseline);
+      process.stdout.write(FORMATS[line.format](report));
+      return statusOf(report);
+    }
   }
 }
 
@@ -134,8 +147,9 @@ async function workOff(store: CampaignStore, campaign: Campaign, options: WorkOp
     terminal.line(`npm run campaign -- resume ${campaign.id}  goes on`);
     return INTERRUPTED;
   }
-  const status = await printVerdicts(store, await store.readCampaign(campaign.id));
-  return worked ? status : NOTHING_DONE;
+  const report = await reportFor(store, await store.readCampaign(campaign.id), undefined);
+  process.stdout.write(`\n${toText(report, process.stdout.columns)}`);
+  return worked ? statusOf(report) : NOTHING_DONE;
 }
 
 /** Places calls until its campaign is complete, or for ever. @returns the exit status */
@@ -197,12 +211,22 @@ async function printCampaign(store: CampaignStore, campaign: Campaign): Promise<
   terminal.line(`${id}  ${state}, started ${createdAt}  ${counts}  ${name}`);
 }
 
+/** @param baseline id of the campaign to compare with; default: the one it was started with */
+async function reportFor(
+  store: CampaignStore,
+  campaign: Campaign,
+  baseline: string | undefined,
+): Promise<CampaignReport> {
+  const id = baseline ?? campaign.baseline;
+  const other =
+    id === null ? undefined : { campaign: await store.readCampaign(id), records: store.records(id) };
+  return reportOf(campaign, store.records(campaign.id), other);
+}
+
 /** @returns the exit status */
-async function printVerdicts(store: CampaignStore, campaign: Campaign): Promise<number> {
-  const counts = await store.countVerdicts(campaign.id);
-  await printCampaign(store, campaign);
-  if (doneOf(counts) < campaign.expectedCalls) return NOTHING_DONE;
-  return counts.passed === campaign.expectedCalls ? 0 : 1;
+function statusOf({ total, campaign }: CampaignReport): number {
+  if (total.calls < campaign.expectedCalls) return NOTHING_DONE;
+  return total.passed === total.calls ? 0 : 1;
 }
 
 function onSignals(stop: () => void): void {

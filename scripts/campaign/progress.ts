@@ -79,7 +79,7 @@ export function describe(
   return parts.join(", ");
 }
 
-export function doneOf({ passed, failed, error }: VerdictCounts): number {
+function doneOf({ passed, failed, error }: VerdictCounts): number {
   return passed + failed + error;
 }
 

@@ -115,7 +115,8 @@ export class Worker {
   /** Fills the free slots, or waits for what may change that. */
   async #turn(): Promise<"complete" | undefined> {
     await this.#keepUp();
-    const free = this.#freeSlots.length;
+    // While verdicts wait to be written, as on a slow database, they are not joined by more.
+    const free = this.#judged.length < this.#options.concurrency ? this.#freeSlots.length : 0;
     const campaigns = free === 0 ? [] : await this.#campaigns();
     if (this.#options.campaign !== undefined && free > 0 && campaigns.length === 0) return "complete";
     let begun = 0;
