@@ -8,6 +8,7 @@ import { useEffect } from "preact/hooks";
 import { useSandboxes } from "./api/sandboxes.ts";
 import { session, startSession } from "./api/session.ts";
 import { Calls } from "./calls/page.tsx";
+import { Campaigns } from "./campaigns/page.tsx";
 import { Datasets } from "./datasets/page.tsx";
 import { FaultsAndClock } from "./faults/page.tsx";
 import { Journal } from "./journal/page.tsx";
@@ -65,6 +66,8 @@ function CurrentPage() {
       return <World key={sandbox} />;
     case "faults":
       return <FaultsAndClock key={sandbox} />;
+    case "campaigns":
+      return <Campaigns />;
     case "datasets":
       return <Datasets key={sandbox} />;
   }

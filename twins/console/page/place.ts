@@ -1,7 +1,7 @@
 /** Where the user is: the page's address, as a value. Everything that was chosen is in it, so a link can be sent on. */
 import { computed, signal } from "@preact/signals";
 
-const PAGES = ["calls", "talk", "journal", "world", "faults", "datasets"] as const;
+const PAGES = ["calls", "talk", "journal", "world", "faults", "datasets", "campaigns"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface Place {

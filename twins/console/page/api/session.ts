@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 export type Session =
   | { state: "unknown" }
   | { state: "signed-out" }
-  | { state: "signed-in"; organisation: string };
+  | { state: "signed-in"; organisation: string; hasCampaigns: boolean };
 
 export const session = signal<Session>({ state: "unknown" });
 
@@ -17,8 +17,11 @@ export async function startSession(): Promise<void> {
     session.value = { state: "signed-out" };
     return;
   }
-  const { organisation } = (await response.json()) as { organisation: string };
-  session.value = { state: "signed-in", organisation };
+  const { organisation, project_routes = [] } = (await response.json()) as {
+    organisation: string;
+    project_routes?: readonly string[];
+  };
+  session.value = { state: "signed-in", organisation, hasCampaigns: project_routes.includes("/campaigns") };
 }
 
 /** Begins a session with a key of the control plane. @returns what is wrong with it, if anything */

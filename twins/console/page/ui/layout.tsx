@@ -15,6 +15,7 @@ const TITLES: Readonly<Record<PageName, string>> = {
   world: "World",
   faults: "Faults and clock",
   datasets: "Datasets",
+  campaigns: "Campaigns",
 };
 
 const PAGE_KEYS: Readonly<Record<PageName, string>> = {
@@ -24,12 +25,15 @@ const PAGE_KEYS: Readonly<Record<PageName, string>> = {
   world: "g w",
   faults: "g f",
   datasets: "g d",
+  campaigns: "g a",
 };
 
-const entries = Object.entries(TITLES) as [PageName, string][];
+const allEntries = Object.entries(TITLES) as [PageName, string][];
 
 export function Layout({ children }: { children: ComponentChildren }) {
   const { page, sandbox } = place.value;
+  const hasCampaigns = session.value.state === "signed-in" && session.value.hasCampaigns;
+  const entries = allEntries.filter(([name]) => name !== "campaigns" || hasCampaigns);
   // Every page says whether it is live, and shows at once what comes while another is open.
   useLive({});
   useKeys(
