@@ -17,9 +17,11 @@ import { readArguments, UsageError } from "@offhook/platform/server/command-line
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { OwnFolderError } from "@offhook/platform/server/locator";
 import { z } from "zod";
+import { ConfigError } from "../agent/config.ts";
 import { ConversationPrinter } from "./shared/conversation.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import type { House, Stage } from "./shared/house.ts";
+import type { PartsTelemetry } from "./shared/telemetry.ts";
 import { seconds, terminalOf } from "./shared/terminal.ts";
 import { printConsoleAddress, printRecords, printSummary, printVerdict } from "./shared/verdict.ts";
 
@@ -38,6 +40,7 @@ const KEEP_HINT = "npm run demo -- --keep  shows the call in a browser, with its
 
 const terminal = terminalOf(process.stdout);
 let house: Promise<House> | undefined;
+let telemetry: PartsTelemetry | undefined;
 /** Exit status after a signal: once the calls are over, theirs. */
 let interruptedStatus = INTERRUPTED;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -49,7 +52,9 @@ onNpmGone(() => interrupt(interruptedStatus));
 try {
   process.exitCode = await demo();
 } catch (error) {
-  const expected = [UsageError, ScenarioError, OwnFolderError].some((kind) => error instanceof kind);
+  const expected = [UsageError, ScenarioError, OwnFolderError, ConfigError].some(
+    (kind) => error instanceof kind,
+  );
   console.error(error instanceof Error && expected ? error.message : error);
   process.exitCode = 2;
 } finally {
@@ -75,8 +80,12 @@ async function demo(): Promise<number> {
   wrap("the twins start; the first start makes the datasets and takes longer", { style: dim });
   const recordings = process.env.RECORD_DIR ?? "";
   // Import late: twins and agent take long to load, and the user should see progress before.
+  const { startPartsTelemetry } = await import("./shared/telemetry.ts");
+  const traced = await startPartsTelemetry();
+  telemetry = traced;
   house = import("./shared/house.ts").then(({ startHouse }) =>
     startHouse({
+      telemetry: traced,
       onProgress: (what) => wrap(what, { indent: "  ", style: dim }),
       agentVariables: recordings === "" ? {} : { RECORD_DIR: recordings },
       onStarted: (what, where, tookMs) =>
@@ -127,6 +136,7 @@ async function show(scenario: Scenario, { voiceUrl, sandbox }: Stage, speed: num
     url: voiceUrl,
     speed,
     sandbox,
+    telemetry: telemetry?.caller,
     onEvent: (event) => printer.print(event),
   });
   printer.finish(run);
@@ -164,4 +174,5 @@ async function stopHouse(): Promise<void> {
   const running = await house?.catch(() => undefined);
   house = undefined;
   await running?.stop();
+  await telemetry?.stop();
 }

@@ -8,6 +8,8 @@ import { SandboxClient, SandboxError } from "@offhook/caller/sandbox-client";
 import { findScenarioFiles, readScenario, type Scenario, ScenarioError } from "@offhook/caller/scenario-file";
 import { UsageError } from "@offhook/platform/server/command-line";
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
+import { TelemetryError } from "@offhook/platform/telemetry/start";
+import type { Telemetry } from "@offhook/platform/telemetry/telemetry";
 import {
   type CommandLine,
   type DialOptions,
@@ -20,6 +22,7 @@ import { ConversationPrinter } from "./shared/conversation.ts";
 import { waitForDev } from "./shared/dev-state.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { runAll } from "./shared/run-all.ts";
+import { startCallerTelemetry } from "./shared/telemetry.ts";
 import { terminalOf } from "./shared/terminal.ts";
 import { printConsoleAddress, printSummary, printVerdict } from "./shared/verdict.ts";
 
@@ -30,6 +33,7 @@ const INTERRUPTED = 130;
 const WITHDRAW_MS = 3_000;
 
 let sandbox: SandboxClient | undefined;
+let telemetry: Telemetry | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.once(signal, () => interrupt(INTERRUPTED));
 onReaderGone(() => interrupt(0));
@@ -39,7 +43,9 @@ try {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
   process.exitCode = await dial(readCommandLine(process.argv.slice(2)));
 } catch (error) {
-  const expected = [UsageError, ScenarioError, SandboxError].some((kind) => error instanceof kind);
+  const expected = [UsageError, ScenarioError, SandboxError, TelemetryError].some(
+    (kind) => error instanceof kind,
+  );
   console.error(error instanceof Error && expected ? error.message : error);
   process.exitCode = NOTHING_CALLED;
 }
@@ -56,6 +62,7 @@ async function dial(line: CommandLine | undefined): Promise<number> {
   const scenarios = findScenarioFiles(options.scenarios, SCENARIOS_FOLDER).map((file) =>
     readScenario(file, samples),
   );
+  telemetry = await startCallerTelemetry();
   sandbox = options.sandbox === undefined ? undefined : await SandboxClient.connect(options.sandbox);
   try {
     const runs = await placeCalls(scenarios, options);
@@ -63,6 +70,7 @@ async function dial(line: CommandLine | undefined): Promise<number> {
     return runs.every(({ passed }) => passed) ? 0 : 1;
   } finally {
     sandbox?.close();
+    await telemetry.stop();
   }
 }
 
@@ -87,6 +95,7 @@ async function placeCalls(scenarios: readonly Scenario[], options: DialOptions):
       sandbox,
       ...(options.framing === undefined ? {} : { framing: options.framing }),
       recordingFile: recordingFile(options, scenario, number),
+      telemetry,
       onEvent: printer && ((event) => printer.print(event)),
     });
     printer?.finish(run);

@@ -19,6 +19,7 @@ import { endOnSignal } from "@offhook/platform/server/end-on-signal";
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { readLocator, requireOwnFolder, writeLocator } from "@offhook/platform/server/locator";
 import type { RunningTwins } from "@offhook/platform/server/start";
+import { startTelemetry } from "@offhook/platform/telemetry/start";
 import { pino } from "pino";
 import { z } from "zod";
 import { startProjectTwins } from "./start.ts";
@@ -180,12 +181,14 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
   const errors = pino.destination(2);
   const write = (line: string) => void errors.write(platformKeys.maskIn(line));
   const log = pino({ level: settings.LOG_LEVEL }, { write });
+  const telemetry = await startTelemetry("offhook-twins", log);
   const onProgress = (what: string) => void process.stderr.write(`${what}\n`);
   onProgress("the twins start; the first start makes the datasets and takes longer");
   const twins = await startProjectTwins({
     port: settings.TWINS_PORT,
     host: settings.TWINS_HOST,
     log,
+    telemetry,
     onProgress,
     platformKeys,
     allowedHosts: settings.ALLOWED_HOSTS,
@@ -225,7 +228,10 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
       log,
     });
     // The names stop last, so that the twins close the sockets that came over TLS before their listener cuts them.
-    const stop = () => twins.stop().finally(started.stop);
+    const stop = async () => {
+      await twins.stop().finally(started.stop);
+      await telemetry.stop();
+    };
     return { twins, names: started.names, stop };
   } catch (error) {
     await twins.stop();

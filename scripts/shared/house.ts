@@ -4,9 +4,11 @@ import { createSandbox } from "@offhook/caller/own-sandbox";
 import { type SandboxAddress, SandboxClient } from "@offhook/caller/sandbox-client";
 import { requireOwnFolder } from "@offhook/platform/server/locator";
 import type { RunningTwins } from "@offhook/platform/server/start";
+import type { Telemetry as TwinsTelemetry } from "@offhook/platform/telemetry/telemetry";
 import { type Logger, pino } from "pino";
 import { readConfig } from "../../agent/config.ts";
-import { type RunningAgent, startAgent } from "../../agent/server.ts";
+import { type AgentOptions, type RunningAgent, startAgent } from "../../agent/server.ts";
+import type { Telemetry as AgentTelemetry } from "../../agent/telemetry/telemetry.ts";
 import { startProjectTwins } from "../../twins/start.ts";
 import { clientEnvironment } from "./client-environment.ts";
 import { DATASETS_FOLDER, PROJECT } from "./folders.ts";
@@ -33,6 +35,12 @@ export interface House {
   stop(): Promise<void>;
 }
 
+/** Telemetry of the parts, each a service of its own. */
+export interface HouseTelemetry {
+  twins: TwinsTelemetry;
+  agent: AgentTelemetry;
+}
+
 export interface HouseOptions {
   /** Default: silent. */
   log?: Logger;
@@ -40,6 +48,8 @@ export interface HouseOptions {
   onProgress?(what: string): void;
   /** Further environment variables of the agents. */
   agentVariables?: Record<string, string>;
+  /** Started by whoever runs the house, who stops them after it. Default: off. */
+  telemetry?: HouseTelemetry;
   /** Called when a part has started. */
   onStarted?(what: string, where: string, tookMs: number): void;
 }
@@ -55,6 +65,7 @@ export async function startHouse({
   onProgress = () => undefined,
   agentVariables = {},
   onStarted = () => undefined,
+  telemetry,
 }: HouseOptions = {}): Promise<House> {
   const beganAt = performance.now();
   await requireOwnFolder(PROJECT);
@@ -68,6 +79,7 @@ export async function startHouse({
     channels: findChannels,
     log: log.child({ part: "twins" }),
     datasetFolder: DATASETS_FOLDER,
+    ...(telemetry === undefined ? {} : { telemetry: telemetry.twins }),
     onProgress,
   });
   const names = twins.sandboxes.flatMap((sandbox) => sandbox.twins.map(({ name }) => name));
@@ -91,12 +103,10 @@ export async function startHouse({
   ) {
     const openedAt = performance.now();
     try {
-      const stage = await startStage(
-        address,
-        { ...described, ...environment, ...agentVariables },
-        end,
-        log.child({ part: "agent" }),
-      );
+      const stage = await startStage(address, { ...described, ...environment, ...agentVariables }, end, {
+        log: log.child({ part: "agent" }),
+        ...(telemetry === undefined ? {} : { telemetry: telemetry.agent }),
+      });
       onStarted(`agent of sandbox ${stage.id}`, stage.agent.url, performance.now() - openedAt);
       return stage;
     } catch (error) {
@@ -135,10 +145,10 @@ async function startStage(
   address: Required<SandboxAddress>,
   environment: Record<string, string>,
   end: () => Promise<void>,
-  log: Logger,
+  observed: Pick<AgentOptions, "log" | "telemetry">,
 ): Promise<Stage> {
   const agent = await startAgent(readConfig({ ...environment, PORT: "0", DRAIN_TIMEOUT_MS }), {
-    log,
+    ...observed,
     environment,
   });
   try {

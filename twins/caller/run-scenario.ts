@@ -1,6 +1,8 @@
 /** Runs a scenario from dialling to verdict, for the command line, the demo and the replay tests. */
+import { NO_TELEMETRY, type Telemetry } from "@offhook/platform/telemetry/telemetry";
 import { placeCall } from "./call.ts";
 import { CALL_LIMITS, type CallEvent, type CallLimits } from "./call-report.ts";
+import { CallSpans } from "./call-spans.ts";
 import { callReportEvent, simulationMetadata } from "./call-verdict.ts";
 import { judge } from "./judge.ts";
 import type { Framing } from "./line.ts";
@@ -36,6 +38,8 @@ export interface RunOptions {
   limits?: Partial<CallLimits>;
   recordingFile?: string | undefined;
   onEvent?: ((event: ScenarioEvent) => void) | undefined;
+  /** Default: off. */
+  telemetry?: Telemetry | undefined;
 }
 
 export interface ScenarioRun extends ObservedCall {
@@ -82,16 +86,28 @@ async function placeAndJudge(scenario: Scenario, options: RunOptions, speed: num
     ? await Witness.open(sandbox, scenario, { speed, framing }, options.onEvent)
     : undefined;
   try {
+    const spans = new CallSpans(options.telemetry ?? NO_TELEMETRY, { scenario: scenario.name, speed });
     const report = await placeCall({
       url: options.url,
       framing,
-      headers: { ...options.headers, ...(witness ? { "X-Simulation-Id": witness.simulationId } : {}) },
+      headers: {
+        ...spans.headers,
+        ...options.headers,
+        ...(witness ? { "X-Simulation-Id": witness.simulationId } : {}),
+      },
       plan: scenario.plan,
       speed,
       ...(options.limits ? { limits: options.limits } : {}),
       ...(options.recordingFile === undefined ? {} : { recordingFile: options.recordingFile }),
-      onEvent: (event) => options.onEvent?.(event),
+      onEvent: (event) => {
+        spans.note(event);
+        options.onEvent?.(event);
+      },
+    }).catch((error: unknown) => {
+      spans.end();
+      throw error;
     });
+    spans.end(report);
     const call = observe(report, await witness?.runtimeRecord(), await witness?.events());
     witness?.stopListening();
     const judgement = await judge({

@@ -54,6 +54,7 @@ export default defineTwin({
   ],
   takesDataset: openDatasetLibrary,
   manual: searchManual,
+  database: "elasticsearch",
   faultStatuses,
   refusal,
   start: startSearchTwin,

@@ -93,6 +93,7 @@ export default defineTwin({
     "encr_password",
     "oldpassword",
   ],
+  database: "splunk",
   faultStatuses,
   refusal,
   start: startLogQueryTwin,

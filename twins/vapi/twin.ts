@@ -86,6 +86,7 @@ export async function startVoiceRuntime(
     toolArguments: config.tool_arguments,
     oddFrames: config.odd_frames,
     callbackDestination: () => context.callbackDestination?.(),
+    telemetry: context.telemetry,
     log,
   });
   const unwatch = world.watch((change) => {

@@ -5,6 +5,7 @@
 import { performance } from "node:perf_hooks";
 import { type Clock, wallTime } from "../base/clock.ts";
 import { Listeners } from "../base/listeners.ts";
+import type { RequestSpans, SpanDescription } from "../telemetry/request-spans.ts";
 import { type Headers, MASK, type Mask } from "./mask.ts";
 import { Ring, type RingLimits } from "./ring.ts";
 
@@ -79,6 +80,8 @@ export interface ArrivedRequestRecord {
   startedAt: number;
   /** Both bodies are secret: neither is stored. */
   secretBody?: boolean | undefined;
+  /** Describes the request's span; absent: it has none. */
+  span?: (() => SpanDescription) | undefined;
 }
 
 interface AnswerRecord {
@@ -101,16 +104,19 @@ export type CompleteEntry = (answer: AnswerRecord) => void;
 export class Journal {
   readonly #mask: Mask;
   readonly #clock: Clock;
+  readonly #spans: RequestSpans | undefined;
   readonly #tiers: Record<Tier, Ring<JournalEntry>>;
   /** Separate from the rest of the control tier, so that callers without a key cannot evict the entries of those with one. */
   readonly #refused: Ring<JournalEntry>;
   readonly #listeners = new Listeners<JournalEntry>();
   #seq = 0;
 
-  constructor(mask: Mask, clock: Clock, given: Partial<JournalLimits> = {}) {
+  /** @param spans makes the spans of requests that continue a trace */
+  constructor(mask: Mask, clock: Clock, given: Partial<JournalLimits> = {}, spans?: RequestSpans) {
     const limits = { ...defaultJournalLimits, ...given };
     this.#mask = mask;
     this.#clock = clock;
+    this.#spans = spans;
     this.#tiers = { vendor: new Ring(limits.vendor), control: new Ring(limits.control) };
     this.#refused = new Ring(limits.refused);
   }
@@ -150,7 +156,9 @@ export class Journal {
       bytes: ENTRY_BYTES + request.path.length + lengthOf(headers) + body.bytes.length,
     };
     const number = ring.add(entry);
+    const endSpan = this.#spans?.begin(request);
     return (answer) => {
+      endSpan?.(answer);
       const answered = this.#mask.headers(answer.headers);
       const kept = keep(answer.body, answered["content-type"] ?? "", answer.streamedBytes);
       const durationMs = performance.now() - request.startedAt;

@@ -17,6 +17,8 @@ import { ChangeLog } from "../journal/change-log.ts";
 import { Journal } from "../journal/journal.ts";
 import type { PlatformKeys } from "../journal/known-secrets.ts";
 import { createMask } from "../journal/mask.ts";
+import { RequestSpans } from "../telemetry/request-spans.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import { createSandboxView, type SandboxView } from "../twin/sandbox-view.ts";
 import type { AnyTwinDefinition, RunningTwin, TwinContext } from "../twin/twin.ts";
 import { createVendorRouter, isControlPath } from "./vendor-router.ts";
@@ -166,6 +168,7 @@ export interface SandboxOptions
   /** Masked in every journal. */
   platformKeys: PlatformKeys;
   log: Logger;
+  telemetry: Telemetry;
   reach: Reach;
   onTwinStarted?: ((name: string) => void) | undefined;
 }
@@ -217,7 +220,8 @@ async function startTwin(
   const vendorUrl = `${options.baseUrl}/s/${options.id}/${name}`;
   const log = options.log.child({ sandbox: options.id, twin: name });
   const mask = createMask(type.definition, options.platformKeys);
-  const journal = new Journal(mask, options.clock);
+  const spans = new RequestSpans(options.telemetry, { sandbox: options.id, twin: name });
+  const journal = new Journal(mask, options.clock, {}, spans);
   const faults = new Faults();
   const callbacks = new CallbackRegister();
   const files = new FileStore(options.clock);
@@ -231,6 +235,7 @@ async function startTwin(
     faults,
     view,
     log,
+    telemetry: options.telemetry,
     ...options.reach,
     callbackDestination: () => callbacks.current,
     ...(type.definition.takesDataset ? { dataset: () => options.dataset(name) } : {}),

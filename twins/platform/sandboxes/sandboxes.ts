@@ -11,6 +11,7 @@ import { isName } from "../http/address.ts";
 import { isPlainName, NAME_SEPARATOR } from "../http/api-keys.ts";
 import type { Operation } from "../http/operation.ts";
 import type { PlatformKeys } from "../journal/known-secrets.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Dataset } from "../twin/dataset.ts";
 import { Claims } from "./claims.ts";
 import type { HostTarget, NamedTarget } from "./host-names.ts";
@@ -52,6 +53,7 @@ export interface SandboxesOptions {
   /** Masked in every journal. */
   platformKeys: PlatformKeys;
   log: Logger;
+  telemetry: Telemetry;
 }
 
 /** The specification of a new sandbox. */
@@ -247,7 +249,7 @@ export class Sandboxes {
   }
 
   async #start(organisation: string, id: string, plan: SandboxPlan): Promise<Started> {
-    const { baseUrl, platformKeys, log, snapshotBytes, controlOperations } = this.#options;
+    const { baseUrl, platformKeys, log, telemetry, snapshotBytes, controlOperations } = this.#options;
     const services = plan.services.map(({ definition, config, profile }) => ({
       type: typeOf(definition, controlOperations),
       config,
@@ -261,7 +263,7 @@ export class Sandboxes {
       ownDatasets.get(service) ?? this.#options.environments.dataset({ organisation, environment, service });
     const identity = { id, organisation, environment, snapshotBytes };
     const options = { ...identity, layout, clock, baseUrl, services, platformKeys, log, reach, dataset };
-    const sandbox = await startSandbox({ ...options, onTwinStarted });
+    const sandbox = await startSandbox({ ...options, telemetry, onTwinStarted });
     const ports = new Map<string, OpenPort>();
     try {
       for (const { definition, port } of plan.services) {

@@ -1,6 +1,13 @@
 /** Serves one request, whichever tier it belongs to: match, read, record, handle, answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { performance } from "node:perf_hooks";
+import {
+  ATTR_DB_COLLECTION_NAME,
+  ATTR_DB_OPERATION_NAME,
+  ATTR_DB_SYSTEM_NAME,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_ROUTE,
+} from "@opentelemetry/semantic-conventions";
 import type { Faults } from "../faults/faults.ts";
 import { answerWithFault } from "../faults/request-effects.ts";
 import { unavailableResponse } from "../http/errors.ts";
@@ -24,6 +31,7 @@ import type {
 } from "../http/operation.ts";
 import type { RouteMatch, Router } from "../http/router.ts";
 import type { Tier } from "../journal/journal.ts";
+import type { SpanDescription } from "../telemetry/request-spans.ts";
 import { WorldUnavailable } from "../world/world.ts";
 import type { HostedTwin } from "./sandbox.ts";
 
@@ -40,6 +48,8 @@ export interface Service<Target> {
   defaultBodyBytes: number;
   /** Limit of bodies that spill to disk; for services with such operations. */
   spoolBytes?: number;
+  /** The `db.system.name` of a twin that is a database. */
+  database?: string | undefined;
   /** Words a refusal. */
   refusal(refusal: PlatformRefusal, request: RefusedRequest): VendorResponse;
 }
@@ -80,6 +90,10 @@ export async function serveOperation<Target>(
       streamedBytes,
       startedAt,
       secretBody: match.kind === "found" && match.route.secretBody,
+      span:
+        match.kind === "found" && service.tier === "vendor"
+          ? () => describeRequest(match.route, match.params, service.database)
+          : undefined,
     });
   const refuse = async (refusal: PlatformRefusal, body: Buffer = nothing): Promise<void> => {
     const complete = record(nothing);
@@ -154,6 +168,25 @@ export async function serveOperation<Target>(
     service.refusal({ kind: "fault", status, operation: match.route.id }, request);
   const sent = await answerWithFault(fault, { req, res, perform, refusal });
   complete({ ...(sent ?? unanswered), notes, fault: fault.label });
+}
+
+/** The span of a request, without its path, whose parts may be secret. */
+function describeRequest(
+  { id, method, path }: Pick<Operation<never>, "id" | "method" | "path">,
+  params: Record<string, string>,
+  database: string | undefined,
+): SpanDescription {
+  const http = { [ATTR_HTTP_REQUEST_METHOD]: method, [ATTR_HTTP_ROUTE]: path };
+  const attributes =
+    database === undefined
+      ? http
+      : {
+          ...http,
+          [ATTR_DB_SYSTEM_NAME]: database,
+          [ATTR_DB_OPERATION_NAME]: id,
+          ...(params.index === undefined ? {} : { [ATTR_DB_COLLECTION_NAME]: params.index }),
+        };
+  return { name: `${method} ${path}`, attributes };
 }
 
 const nothing = Buffer.alloc(0);

@@ -28,6 +28,7 @@ import { addressesOf, type TwinAddresses } from "../sandboxes/sandbox-descriptio
 import { FIRST_SANDBOX } from "../sandboxes/sandbox-refusal.ts";
 import { Sandboxes } from "../sandboxes/sandboxes.ts";
 import { type CheckedService, withEngine } from "../sandboxes/services.ts";
+import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
 import { DatasetRefusal, describeRefusal } from "../twin/dataset.ts";
 import type { AnyTwinDefinition } from "../twin/twin.ts";
 import { entryOf, type TwinEntry } from "../twin/twin-entry.ts";
@@ -84,6 +85,8 @@ export interface StartOptions {
   onProgress?: (what: string) => void;
   /** Default: silent. */
   log?: Logger;
+  /** Default: off. Whoever started it stops it, after the twins. */
+  telemetry?: Telemetry;
 }
 
 export interface RunningTwins {
@@ -154,6 +157,7 @@ export async function startTwins(options: StartOptions): Promise<RunningTwins> {
     openPort: gateway.openPort,
     platformKeys,
     log,
+    telemetry: options.telemetry ?? NO_TELEMETRY,
   });
   const folder = path.dirname(environmentFile);
   const ownReach: Reach = {

@@ -71,6 +71,7 @@ function vendorService(twin: HostedTwin): Service<RunningTwin> {
     target: twin.running,
     twin,
     faults: twin.faults,
+    database: twin.type.definition.database,
     defaultBodyBytes: DEFAULT_BODY_BYTES,
     refusal: (refusal, request) => twin.type.definition.refusal(refusal, request),
   };

@@ -4,6 +4,7 @@ import { liveClock } from "../base/clock.ts";
 import { Faults } from "../faults/faults.ts";
 import { Journal } from "../journal/journal.ts";
 import { createMask } from "../journal/mask.ts";
+import { NO_TELEMETRY } from "../telemetry/telemetry.ts";
 import type { TwinContext } from "../twin/twin.ts";
 
 /** A context whose sandbox holds nothing else; `given` replaces any part of it. */
@@ -21,6 +22,7 @@ export function twinContext(name: string, given: Partial<TwinContext> = {}): Twi
     faults: new Faults(),
     view: { vendorRequests: () => [], spoken: () => [] },
     log: pino({ level: "silent" }),
+    telemetry: NO_TELEMETRY,
     resolvePath: (path) => path,
     fileError: (_paths, reason) => (reason instanceof Error ? reason : new Error(String(reason))),
     variable: (name) => process.env[name],

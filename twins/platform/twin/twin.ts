@@ -13,6 +13,7 @@ import type {
 } from "../http/operation.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Mask } from "../journal/mask.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { World } from "../world/world.ts";
 import type { Dataset, OpenDatasetLibrary } from "./dataset.ts";
 import type { TwinManual } from "./manual.ts";
@@ -35,6 +36,8 @@ export interface TwinContext {
   faults: FaultGate;
   view: SandboxView;
   log: Logger;
+  /** Makes spans of what the twin does of its own accord; those of its requests are the platform's. */
+  telemetry: Telemetry;
   /**
    * Resolves a path that the service's `config` names against the environment file's folder.
    * @throws Error when whoever wrote the config may not name it
@@ -126,6 +129,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   secretMembers?: string[];
   /** Kinds of requests that do not pass the gateway; the twin looks up their faults in its context. */
   connections?: readonly ConnectionOperation[];
+  /** The `db.system.name` of its spans, for a database or a search engine. */
+  database?: string;
   /** HTTP statuses that a fault may answer with; default none. */
   faultStatuses?: readonly number[];
   /** Words a refusal of the platform as the vendor would. @param request absent for a WebSocket upgrade */

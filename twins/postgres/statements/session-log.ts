@@ -5,6 +5,7 @@
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Journal } from "@offhook/platform/journal/journal";
+import { readTraceComment } from "./describe-statement.ts";
 import { maskStatement } from "./mask-statement.ts";
 import { FieldReader, MessageReader } from "./message-reader.ts";
 import { readParameters, type ShownParameters } from "./parameter-values.ts";
@@ -22,6 +23,7 @@ const ENTRY_BYTES = 200;
 
 interface Prepared {
   text: string;
+  traceparent?: string | undefined;
   secretParameters: ReadonlySet<number>;
   /** Types of its parameters; 0 where the client left the type to the server, which has not said it yet. */
   oids: number[];
@@ -146,14 +148,15 @@ export class SessionLog {
   }
 
   #query(fields: FieldReader): void {
-    const { text } = maskStatement(fields.text());
-    this.#run("query", { protocol: "simple", statement: text });
+    const { text, traceparent } = readTraceComment(fields.text());
+    this.#run("query", { protocol: "simple", statement: maskStatement(text).text, traceparent });
   }
 
   #parse(fields: FieldReader): void {
     const name = fields.text();
-    const masked = maskStatement(fields.text());
-    const statement: Prepared = { ...masked, oids: readOids(fields) };
+    const { text, traceparent } = readTraceComment(fields.text());
+    const masked = maskStatement(text);
+    const statement: Prepared = { ...masked, traceparent, oids: readOids(fields) };
     if (!this.#isSkipping)
       this.#statements.set(name, statement, masked.text.length + statement.oids.length * 4);
     this.#expect("parse", statement);
@@ -174,7 +177,11 @@ export class SessionLog {
   #execute(fields: FieldReader): void {
     const bound = this.#portals.get(fields.text());
     const statement = bound?.statement;
-    const record = { statement: statement?.text ?? null, parameters: bound?.parameters };
+    const record = {
+      statement: statement?.text ?? null,
+      traceparent: statement?.traceparent,
+      parameters: bound?.parameters,
+    };
     this.#run("execute", { protocol: "extended", ...record }, statement);
   }
 

@@ -2,6 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { CompleteEntry, Journal } from "@offhook/platform/journal/journal";
+import { describeStatement } from "./describe-statement.ts";
 import type { FieldReader } from "./message-reader.ts";
 import type { ShownParameters } from "./parameter-values.ts";
 
@@ -47,6 +48,8 @@ export interface RunningStatement {
 }
 
 export interface StatementRecord {
+  /** Of the comment that ended it, if it continues a trace. */
+  traceparent?: string | undefined;
   protocol: "simple" | "extended" | "connection";
   /** `null` when it was prepared so long ago that it has been evicted. */
   statement: string | null;
@@ -56,7 +59,7 @@ export interface StatementRecord {
 export function recordStatement(
   journal: Pick<Journal, "record">,
   session: Session,
-  { protocol, statement, parameters }: StatementRecord,
+  { protocol, statement, parameters, traceparent }: StatementRecord,
 ): RunningStatement {
   const body = {
     statement: statement === null ? null : truncate(statement),
@@ -70,9 +73,15 @@ export function recordStatement(
       method: protocol === "connection" ? "CONNECT" : "QUERY",
       path: `/${session.database}`,
       query: noQuery,
-      headers: { user: session.user, application_name: session.application, protocol },
+      headers: {
+        user: session.user,
+        application_name: session.application,
+        protocol,
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
       body: json(body),
       startedAt: performance.now(),
+      span: statement === null ? undefined : () => describeStatement(statement, session.database),
     }),
   );
   return {

@@ -16,7 +16,7 @@ export const createCall = authenticatedOperation({
   summary: "Creates a call and answers the address of its audio socket.",
   handle(request, twin) {
     const setup = setUpCall(readBody(request, createCallSchema), (id) => twin.assistants.find(id));
-    const { row, subscriptionLimits } = twin.calls.create(setup);
+    const { row, subscriptionLimits } = twin.calls.create(setup, request.headers);
     return { status: 201, body: { subscriptionLimits, ...twin.store.summary(row, setup.assistant) } };
   },
 });

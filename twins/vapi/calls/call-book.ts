@@ -1,6 +1,7 @@
 /** The live calls of one sandbox: creates and finds them, expires unconnected ones, and limits their number. */
 import { randomUUID } from "node:crypto";
 import type { CallbackDestination } from "@offhook/platform/client/destination";
+import type { Carrier, Telemetry } from "@offhook/platform/telemetry/telemetry";
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
 import { withEndCallTools } from "../providers/built-in-tools.ts";
@@ -13,6 +14,7 @@ import type { CallPlan, CreateSession } from "../session/contract.ts";
 import type { WebhookExchanges } from "../webhooks/exchanges.ts";
 import type { ArgumentsForm } from "../webhooks/tool-webhook.ts";
 import type { CallRow } from "../world.ts";
+import { CallSpans } from "./call-spans.ts";
 import type { CallStore } from "./call-store.ts";
 import { customLlmOf } from "./custom-llm.ts";
 import { callAssistant } from "./effective-assistant.ts";
@@ -37,6 +39,7 @@ export interface CallBookParts {
   oddFrames: boolean;
   /** The callback destination registered now; a call keeps the one registered when it was created. */
   callbackDestination(): CallbackDestination | undefined;
+  telemetry: Telemetry;
   log: Logger;
 }
 
@@ -81,12 +84,13 @@ export class CallBook {
     this.#parts = parts;
   }
 
-  create(setup: CallSetup): CreatedCall {
+  /** @param headers of the request, whose trace the call continues */
+  create(setup: CallSetup, headers: Carrier = {}): CreatedCall {
     const { concurrencyLimit } = this.#parts;
     this.expire();
     const blocked = this.#live.size >= concurrencyLimit;
     const row = this.#insert(setup, blocked ? "ended" : "queued");
-    if (!blocked) this.#begin(row, setup);
+    if (!blocked) this.#begin(row, setup, headers);
     return {
       row,
       subscriptionLimits: {
@@ -149,7 +153,7 @@ export class CallBook {
     });
   }
 
-  #begin(row: Readonly<CallRow>, setup: CallSetup): void {
+  #begin(row: Readonly<CallRow>, setup: CallSetup, headers: Carrier): void {
     const { assistant } = setup;
     const log = this.#parts.log.child({ call: row.id });
     const plan: CallPlan = {
@@ -181,6 +185,7 @@ export class CallBook {
       toolArguments: this.#parts.toolArguments,
       exchanges: this.#parts.exchanges,
       callbackDestination: this.#parts.callbackDestination(),
+      spans: new CallSpans(this.#parts.telemetry, plan, headers),
       log,
     });
     this.#live.set(row.id, call);

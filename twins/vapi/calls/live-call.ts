@@ -29,6 +29,7 @@ import {
 } from "../webhooks/server-messages.ts";
 import { type ArgumentsForm, createToolWebhook } from "../webhooks/tool-webhook.ts";
 import { performanceMetrics } from "./artifact.ts";
+import type { CallSpans } from "./call-spans.ts";
 import type { CallStore } from "./call-store.ts";
 
 /** No client opened the call socket. Source: CallEndedReason of @vapi-ai/server-sdk. */
@@ -49,6 +50,7 @@ export interface LiveCallParts {
   exchanges: WebhookExchanges;
   /** Where webhooks go when neither the assistant nor the tool names a server. */
   callbackDestination: CallbackDestination | undefined;
+  spans: CallSpans;
   log: Logger;
 }
 
@@ -83,6 +85,7 @@ export class LiveCall {
       assistant: this.#webhookAssistant,
       envelope: () => store.envelope(this.id, assistant),
       now: store.now,
+      spans: parts.spans,
       log: parts.log,
     });
     this.closed = new Promise((resolve) => {
@@ -164,7 +167,7 @@ export class LiveCall {
   }
 
   #sessionParts() {
-    const { plan, store, assistant, providers, toolArguments, exchanges, log } = this.#parts;
+    const { plan, store, assistant, providers, toolArguments, exchanges, spans, log } = this.#parts;
     const runTools = createToolWebhook({
       callId: plan.callId,
       exchanges,
@@ -172,6 +175,7 @@ export class LiveCall {
       argumentsForm: toolArguments,
       envelope: () => store.envelope(plan.callId, assistant),
       now: store.now,
+      spans,
       log,
     });
     return {
@@ -179,6 +183,7 @@ export class LiveCall {
       audio: this.#audio,
       clock: { now: store.now },
       log,
+      trace: spans,
       runTools,
       record: (entry: SessionRecord, latency?: TurnLatency) => store.record(plan, entry, latency),
       publish: (message: RuntimeMessage) => this.#publish(message),
@@ -221,7 +226,8 @@ export class LiveCall {
     this.#ended = true;
     clearTimeout(this.#ending);
     this.#audio.end();
-    const { store, assistant } = this.#parts;
+    const { store, assistant, spans } = this.#parts;
+    spans.end(ended.endedReason);
     store.recordOutcome(this.id, ended.endedReason, ended.durationMs, performanceMetrics(ended));
     this.#serverMessages.send({ type: "end-of-call-report", ...store.report(this.id, assistant) });
     this.#resolveClosed();

@@ -1,8 +1,9 @@
 /** Runs one job of the assistant: asks the model, runs its tools, and synthesises each sentence as it arrives. */
 import { randomUUID } from "node:crypto";
+import { wallTime } from "@offhook/platform/base/clock";
 import { withDeadline } from "@offhook/platform/base/deadline";
 import { type BrainStep, CallFailure, PROVIDER_TIMEOUT_MS, type ToolCall } from "../providers/provider.ts";
-import type { CallPlan, SessionParts, ToolOutcome } from "./contract.ts";
+import type { AnswerTrace, CallPlan, SessionParts, ToolOutcome } from "./contract.ts";
 import type { Conversation } from "./conversation.ts";
 import { conversationUpdate, type RuntimeMessage, toolCalls, toolResult } from "./messages.ts";
 import type { Job } from "./turn-types.ts";
@@ -45,6 +46,9 @@ export class AssistantJob {
   #hangTimer: NodeJS.Timeout | undefined;
   #hung = false;
   #startedAt = 0;
+  /** Wall time of the first request. */
+  #askedAt = 0;
+  #trace: AnswerTrace | undefined;
   #firstTextAt: number | undefined;
   #firstAudioAt: number | undefined;
   /** The model asked to end the call. */
@@ -56,9 +60,15 @@ export class AssistantJob {
   }
 
   /** Wall time from the request to the first sentence, and from there to its audio. */
-  get latencies(): { modelMs: number; voiceMs: number } {
+  get latencies(): { askedAt: number; modelMs: number; voiceMs: number } {
     const textAt = this.#firstTextAt ?? this.#startedAt;
-    return { modelMs: textAt - this.#startedAt, voiceMs: (this.#firstAudioAt ?? textAt) - textAt };
+    const voiceMs = (this.#firstAudioAt ?? textAt) - textAt;
+    return { askedAt: this.#askedAt, modelMs: textAt - this.#startedAt, voiceMs };
+  }
+
+  /** Of a reply. */
+  get trace(): AnswerTrace | undefined {
+    return this.#trace;
   }
 
   /** Resolves when no request of the job is pending; never rejects. Asks the model after `previous`. */
@@ -77,6 +87,7 @@ export class AssistantJob {
   /** Drops the rest of the job. Running tools finish, because they may have acted already. */
   cancel(): void {
     this.#stopHangTimer();
+    this.#trace?.abandoned();
     this.utterance.close();
     this.#abort.abort(new Error("the reply is no longer wanted"));
   }
@@ -89,6 +100,8 @@ export class AssistantJob {
 
   async #reply(previous: Promise<void>): Promise<void> {
     this.#startedAt = performance.now();
+    this.#askedAt = wallTime();
+    this.#trace = this.#context.parts.trace?.beginAnswer();
     this.#startHangTimer();
     await previous;
     this.#abort.signal.throwIfAborted();
@@ -193,7 +206,7 @@ export class AssistantJob {
     this.#context.onToolsStart(this);
     for (const call of calls) parts.record({ role: "tool_call", call, startMs: nowMs() });
     this.#startHangTimer();
-    const outcomes = await parts.runTools(calls, conversation.forModel(), callSignal);
+    const outcomes = await parts.runTools(calls, conversation.forModel(), callSignal, this.#trace?.context);
     this.#stopHangTimer();
     if (callSignal.aborted) return;
     conversation.addToolOutcomes(outcomes);

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from "@offhook/platform/base/clock";
+import type { Context } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
 import type {
@@ -105,6 +106,37 @@ export interface AudioTap {
   end(): void;
 }
 
+/** When the steps of an answer were, in wall time, and how long they took. */
+export interface AnswerTimes {
+  /** The caller's turn was decided to be over. */
+  closedAt: number;
+  /** The model was asked. */
+  askedAt: number;
+  transcriberMs: number;
+  modelMs: number;
+  voiceMs: number;
+  /** From the end of speech to the decision that the turn is over, in media time. */
+  endpointingMediaMs: number;
+}
+
+/** One answer, from the caller's last word on. Only the first call of a method counts. */
+export interface AnswerTrace {
+  /** What the answer's requests continue. */
+  context: Context;
+  /** Its audio begins. */
+  answered(times: AnswerTimes): void;
+  /** It was never heard, or answers no turn. */
+  abandoned(): void;
+}
+
+/** What a session tells of its times, for the spans of the call. */
+export interface CallTrace {
+  /** The caller stopped speaking, perhaps for a moment only. */
+  callerPaused(): void;
+  /** An answer is begun. */
+  beginAnswer(): AnswerTrace;
+}
+
 /** What a session needs from the twin. */
 export interface SessionParts {
   recognition: Recognition;
@@ -112,6 +144,8 @@ export interface SessionParts {
   brain: Brain;
   clock: Clock;
   log: Logger;
+  /** Absent: nobody times the call. */
+  trace?: CallTrace;
   /** Absent: nobody records or hears the call. */
   audio?: AudioTap;
   /** Runs the tool webhooks of one `call-tools` step; never rejects. */
@@ -119,6 +153,8 @@ export interface SessionParts {
     calls: ToolCall[],
     conversation: readonly ConversationMessage[],
     signal: AbortSignal,
+    /** What the webhooks continue. */
+    context?: Context,
   ): Promise<ToolOutcome[]>;
   /** Stores a record as soon as it is final. @param latency of an answer to the caller's turn; partly wall time */
   record(entry: SessionRecord, latency?: TurnLatency): void;

@@ -1,4 +1,5 @@
 /** The user's turns: has them transcribed, tells the client and the model, records the final ones, and times them. */
+import { wallTime } from "@offhook/platform/base/clock";
 import type { AssistantJob } from "./assistant-job.ts";
 import type { CallPlan, SessionParts, TurnLatency } from "./contract.ts";
 import type { Conversation } from "./conversation.ts";
@@ -22,6 +23,8 @@ interface ClosedTurn {
   said: UserTurn;
   text: string;
   closedMs: number;
+  /** Wall time. */
+  closedAt: number;
   transcriberMs: number;
   recorded: boolean;
 }
@@ -44,6 +47,7 @@ export class UserTurns {
   }
 
   transcribe(request: number): void {
+    this.#options.parts.trace?.callerPaused();
     this.#holdClockDuring(async () => {
       const text = await this.#options.listener.transcribe();
       this.#options.apply({ type: "transcribed", request, text });
@@ -73,7 +77,8 @@ export class UserTurns {
       this.#recordUnrecognised(said);
       return;
     }
-    this.#last = { said, text, closedMs, transcriberMs: listener.transcriberMs, recorded: false };
+    const { transcriberMs } = listener;
+    this.#last = { said, text, closedMs, closedAt: wallTime(), transcriberMs, recorded: false };
     conversation.addUserTurn(said.turn, text);
     send(conversationUpdate(conversation.all()));
     this.#sendTranscript("final", text);
@@ -102,13 +107,13 @@ export class UserTurns {
   }
 
   /** The assistant's answer starts. @returns its latency; an answer whose synthesis failed has none */
-  noteAnswer({ job, utterance, latencies }: AssistantJob): TurnLatency | undefined {
+  noteAnswer({ job, utterance, latencies, trace }: AssistantJob): TurnLatency | undefined {
     if (job.type !== "reply") return undefined;
     this.settle();
     this.#options.listener.settle();
     if (!utterance.playable) return undefined;
     if (this.#last === undefined || job.answers?.turn !== this.#last.said.turn) return undefined;
-    const { said, closedMs, transcriberMs } = this.#last;
+    const { said, closedMs, closedAt, transcriberMs } = this.#last;
     const latency: TurnLatency = {
       modelLatency: Math.round(latencies.modelMs),
       voiceLatency: Math.round(latencies.voiceMs),
@@ -117,6 +122,9 @@ export class UserTurns {
       turnLatency: Math.round(this.#options.clock.receivedMs - said.endMs),
     };
     this.latencies.push(latency);
+    const { askedAt, modelMs, voiceMs } = latencies;
+    const endpointingMediaMs = latency.endpointingLatency;
+    trace?.answered({ closedAt, askedAt, transcriberMs, modelMs, voiceMs, endpointingMediaMs });
     return latency;
   }
 

@@ -6,6 +6,7 @@
 
 import { hostOf, postWebhook } from "@offhook/platform/client/webhook";
 import type { Logger } from "pino";
+import type { CallSpans } from "../calls/call-spans.ts";
 import type { Assistant } from "../schema/assistant.ts";
 import { DEFAULT_SERVER_MESSAGES } from "../schema/message-types.ts";
 import { assistantServer, DEFAULT_TIMEOUT_SECONDS, serverHeaders, USER_AGENT } from "./server.ts";
@@ -26,6 +27,7 @@ export interface ServerMessagesParts {
   assistant: Assistant;
   envelope(): Record<string, unknown>;
   now(): number;
+  spans: Pick<CallSpans, "webhook">;
   log: Logger;
 }
 
@@ -40,14 +42,16 @@ export function createServerMessages(parts: ServerMessagesParts): ServerMessages
 
   async function drain(url: string): Promise<void> {
     for (let message = waiting.shift(); message; message = waiting.shift()) {
+      const span = parts.spans.webhook(url, server ? serverHeaders(server) : {}, 0);
       const answer = await postWebhook({
         url,
-        headers: server ? serverHeaders(server) : {},
+        headers: span.headers,
         userAgent: USER_AGENT,
         body: JSON.stringify({ message }),
         timeoutMs: (server?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
         signal: stopping.signal,
       });
+      span.end(answer);
       if (answer.kind === "answered" && answer.status < 400) continue;
       if (answer.kind === "cancelled") return;
       const outcome = answer.kind === "answered" ? `status ${answer.status}` : answer.kind;

@@ -5,7 +5,9 @@
  */
 
 import { hostOf, postWebhook, type WebhookAnswer } from "@offhook/platform/client/webhook";
+import type { Context } from "@opentelemetry/api";
 import type { Logger } from "pino";
+import type { CallSpans, WebhookSpan } from "../calls/call-spans.ts";
 import { openAiMessage } from "../providers/openai-message.ts";
 import type { ConversationMessage, ToolCall } from "../providers/provider.ts";
 import type { Assistant } from "../schema/assistant.ts";
@@ -44,6 +46,7 @@ export interface ToolWebhookParts {
   now(): number;
   /** Keeps what is sent and answered, for the tester. */
   exchanges: WebhookExchanges;
+  spans: Pick<CallSpans, "webhook">;
   log: Logger;
 }
 
@@ -59,8 +62,8 @@ export function createToolWebhook(parts: ToolWebhookParts): RunTools {
   const { assistant, log } = parts;
   let requests = 0;
 
-  return async (calls, conversation, signal) => {
-    const request = (group: readonly PlannedCall[]) => ask(group, conversation, signal);
+  return async (calls, conversation, signal, context) => {
+    const request = (group: readonly PlannedCall[]) => ask(group, conversation, signal, context);
     const outcomes = new Map<string, string | null>(calls.map((call) => [call.id, null]));
     const planned = calls.flatMap((call) => plan(call, assistant, log));
     const background = planned.filter(isAsync);
@@ -80,6 +83,7 @@ export function createToolWebhook(parts: ToolWebhookParts): RunTools {
     group: readonly PlannedCall[],
     conversation: readonly ConversationMessage[],
     signal: AbortSignal,
+    context: Context | undefined,
   ): Promise<Map<string, CallAnswer>> {
     const [first] = group;
     if (!first) return new Map();
@@ -88,7 +92,9 @@ export function createToolWebhook(parts: ToolWebhookParts): RunTools {
     const body = JSON.stringify({ message: toolCallsMessage(group, conversation, form, parts) });
     const toolCallIds = group.map(({ call }) => call.id);
     const beginAttempt = parts.exchanges.begin({ callId: parts.callId, toolCallIds, server, body });
-    const answer = await postWithRetries(server, body, signal, { log, beginAttempt });
+    const beginSpan = (attempt: number) =>
+      parts.spans.webhook(server.url, serverHeaders(server), attempt, context);
+    const answer = await postWithRetries(server, body, signal, { log, beginAttempt, beginSpan });
     const answers = readAnswers(answer, toolCallIds);
     for (const { call } of group) {
       const read = answers.get(call.id);
@@ -144,14 +150,16 @@ async function postWithRetries(
   server: ReachableServer,
   body: string,
   signal: AbortSignal,
-  { log, beginAttempt }: { log: Logger; beginAttempt: BeginAttempt },
+  watchers: { log: Logger; beginAttempt: BeginAttempt; beginSpan(attempt: number): WebhookSpan },
 ): Promise<WebhookAnswer> {
+  const { log, beginAttempt, beginSpan } = watchers;
   const timeoutMs = (server.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-  const headers = serverHeaders(server);
-  const request = { url: server.url, headers, userAgent: USER_AGENT, body, timeoutMs, signal };
+  const request = { url: server.url, userAgent: USER_AGENT, body, timeoutMs, signal };
   for (let attempt = 0; ; attempt++) {
     const noteAnswer = beginAttempt();
-    const answer = await postWebhook(request);
+    const span = beginSpan(attempt);
+    const answer = await postWebhook({ ...request, headers: span.headers });
+    span.end(answer);
     noteAnswer(answer);
     const delayMs = retryDelayMs(server, answer, attempt);
     if (delayMs === undefined) return answer;
