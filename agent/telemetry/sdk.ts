@@ -33,7 +33,8 @@ import type { TelemetrySettings } from "./settings.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 const SERVICE_NAME = "offhook-agent";
-const STOP_TIMEOUT_MS = 3_000;
+/** Time that spans and metrics of an agent that ends have to be sent. */
+export const STOP_TIMEOUT_MS = 3_000;
 
 /**
  * Starts the SDK, and registers it as this process's, so that libraries with spans of their own, and tools that want some,
