@@ -96,12 +96,12 @@ async function measure(
   const run: Run = { plan: plans[size], progress, farEnds, programs, toolSecret, startProgram };
   figures.push(...(await setUpTime(run)));
   figures.push(...(await setUpAtRate(run, notes)));
-  figures.push(...(await forwarding(run, notes)));
   const recordDir = await mkdtemp(path.join(tmpdir(), "offhook-bench-"));
   folders.push(recordDir);
   const recorded = await startProgram("agent", recordDir);
   figures.push(...(await processorTime(run, recorded, notes)));
   await recorded.child.stop();
+  figures.push(...(await forwarding(run, notes)));
   figures.push(...(await memoryPerCall(run)));
   figures.push(...(await toolWebhook(run)));
 }

@@ -8,7 +8,7 @@ import { PROJECT } from "../shared/folders.ts";
 import { readPackages } from "../shared/packages.ts";
 
 /** Programs that measure, beside the code that they share. */
-const OWN = ["calls", "sandbox"];
+const OWN = ["calls", "soak", "sandbox"];
 
 const module = z.object({
   bench: z.custom<Bench>((value) => typeof value === "function", "must be a function"),

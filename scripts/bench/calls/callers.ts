@@ -72,6 +72,13 @@ export class CallerPool {
     return beyondMs;
   }
 
+  /** Hangs up so many of the oldest calls, and opens as many new ones. */
+  async renew(calls: number): Promise<void> {
+    const level = this.calls.length;
+    await Promise.all(this.calls.splice(0, calls).map(({ caller }) => hangUp(caller)));
+    await this.grow(level);
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.calls.map(({ caller }) => hangUp(caller)));
     this.calls.length = 0;

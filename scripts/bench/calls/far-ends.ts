@@ -32,5 +32,9 @@ answerQuestions<FarEndsQuestions>({
     await poolOf(voiceUrl).close();
     return null;
   },
+  renew: async ({ voiceUrl, calls }) => {
+    await poolOf(voiceUrl).renew(calls);
+    return null;
+  },
   tool: postToolCalls,
 });

@@ -16,6 +16,8 @@ export interface FarEndsQuestions {
   /** Opens calls at a fixed rate, however long each takes, and closes each once it is there. */
   setUpAtRate: { ask: { voiceUrl: string; calls: number; perSecond: number }; answer: SetUpFigures };
   hangUp: { ask: { voiceUrl: string }; answer: null };
+  /** Hangs up so many of the oldest calls and opens as many new ones. */
+  renew: { ask: { voiceUrl: string; calls: number }; answer: null };
   /** Posts tool calls, each connection one after another. */
   tool: {
     ask: { toolUrl: string; secret: string; connections: number; durationMs: number };
@@ -60,6 +62,9 @@ export interface ProgramQuestions {
   };
   /** Processor time since its start. */
   cpu: { ask: Record<string, never>; answer: { cpuMs: number } };
-  /** Resident memory, after a garbage collection. */
-  memory: { ask: Record<string, never>; answer: { rssBytes: number } };
+  /** After a garbage collection; the heap with the buffers outside it, and open descriptors, which only Linux counts. */
+  memory: {
+    ask: Record<string, never>;
+    answer: { rssBytes: number; heapBytes: number; descriptors: number };
+  };
 }

@@ -1,4 +1,5 @@
 /** What a program has used so far. */
+import { readdirSync } from "node:fs";
 import type { ProgramQuestions } from "./questions.ts";
 
 export async function cpu(): Promise<ProgramQuestions["cpu"]["answer"]> {
@@ -9,5 +10,7 @@ export async function cpu(): Promise<ProgramQuestions["cpu"]["answer"]> {
 /** Needs `--expose-gc`, so that garbage is not counted as memory per call. */
 export async function memory(): Promise<ProgramQuestions["memory"]["answer"]> {
   globalThis.gc?.();
-  return { rssBytes: process.memoryUsage.rss() };
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const descriptors = process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
+  return { rssBytes: rss, heapBytes: heapUsed + external, descriptors };
 }

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { streamBothWays } from "../../../scripts/bench/calls/stream.ts";
 import { checkFloors, readFloors, sentenceOf } from "../../../scripts/bench/check.ts";
+import { fitSlope } from "../../../scripts/bench/soak/slope.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 
@@ -17,7 +18,9 @@ describe("npm run bench", () => {
       encoding: "utf8",
     });
     expect(run.status).toBe(2);
-    expect(run.stderr).toContain("there is no bench nothing; there are: calls, sandbox, search, log-query");
+    expect(run.stderr).toContain(
+      "there is no bench nothing; there are: calls, soak, sandbox, search, log-query",
+    );
     expect(run.stdout).toBe("");
   });
 });
@@ -55,6 +58,24 @@ describe("the report", () => {
   });
 });
 
+describe("a slope", () => {
+  const line = (noise: (i: number) => number) =>
+    Array.from({ length: 40 }, (_, i) => ({ atMs: i * 60_000, value: 50 + i / 60 + noise(i) }));
+
+  it("is that of a line, with a margin that noise widens", () => {
+    const exact = fitSlope(line(() => 0));
+    expect(exact.perHour).toBeCloseTo(1, 6);
+    expect(exact.marginPerHour).toBeCloseTo(0, 6);
+    const noisy = fitSlope(line((i) => (i % 2 === 0 ? 1 : -1)));
+    expect(noisy.marginPerHour).toBeGreaterThan(1);
+    expect(Math.abs(noisy.perHour - 1)).toBeLessThan(noisy.marginPerHour);
+  });
+
+  it("needs three points", () => {
+    expect(() => fitSlope([{ atMs: 0, value: 1 }])).toThrow("a slope needs 3 points at least, not 1");
+  });
+});
+
 describe("the check", () => {
   const figures = [
     { name: "delay", unit: "ms", floor: 2, measured: 5, value: null },
@@ -83,7 +104,7 @@ describe("the check", () => {
   });
 
   it("has floors for every bench there is", () => {
-    expect(Object.keys(readFloors())).toEqual(["calls", "sandbox", "search", "log-query"]);
+    expect(Object.keys(readFloors())).toEqual(["calls", "soak", "sandbox", "search", "log-query"]);
   });
 });
 
