@@ -60,7 +60,9 @@ export async function listCalls(
   campaign: string,
   { scenario, variant, verdict, after, limit }: CallFilter,
 ): Promise<ListedCall[]> {
-  const { rows } = await pool.query<ListedCall>(
+  const { rows } = await pool.query<
+    Omit<ListedCall, "startedAt" | "endedAt"> & { startedAt: Date; endedAt: Date }
+  >(
     `SELECT scenario, variant, repeat, verdict, failures, outcome, duration_ms AS "durationMs",
             response_ms AS "responseMs", tool_calls AS "toolCalls", started_at AS "startedAt", ended_at AS "endedAt",
             worker, attempts,
@@ -79,7 +81,11 @@ export async function listCalls(
       limit,
     ],
   );
-  return rows;
+  return rows.map(({ startedAt, endedAt, ...row }) => ({
+    ...row,
+    startedAt: startedAt.toISOString(),
+    endedAt: endedAt.toISOString(),
+  }));
 }
 
 /** The record of one call; `undefined`: it has none yet. */
