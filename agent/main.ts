@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { ToolLoadError } from "../tools/registry.ts";
 import { type Config, ConfigError, environmentVariables, readConfig } from "./config.ts";
 import { writeLocator } from "./locator.ts";
-import { messageOf } from "./log.ts";
+import { flushLog, messageOf } from "./log.ts";
 import { type AgentProcess, startAgent } from "./server.ts";
 import { type ObservedProcess, observeProcess } from "./telemetry/observe-process.ts";
 
@@ -37,7 +37,7 @@ function linesOf(names: readonly string[]): string {
 async function start(config: Config, observed: ObservedProcess): Promise<AgentProcess> {
   if (config.workers === 1) return startAgent(config, { ...observed, environment: process.env });
   const { startWorkers } = await import("./workers/pool.ts");
-  return startWorkers(config, observed.log);
+  return startWorkers(config, observed);
 }
 
 async function main(): Promise<void> {
@@ -60,6 +60,7 @@ async function main(): Promise<void> {
     await stopped;
     await observed.telemetry.stop();
     log.info("agent stopped");
+    await flushLog(log);
     process.exit(agent.hasFailed ? 1 : exitCode);
   }
   function receive(signal: NodeJS.Signals): void {

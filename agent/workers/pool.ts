@@ -13,6 +13,7 @@ import { messageOf } from "../log.ts";
 import { AgentMetrics } from "../metrics.ts";
 import { type PublicUrl, publicUrlFor } from "../public-url.ts";
 import { type AgentProcess, CLOSE_LIMIT_MS, drainLimitMs, warnOfSecret } from "../server.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import { callKeyOf } from "../tool-webhook.ts";
 import type { LinkHandler } from "./link.ts";
 import { type Departure, Member } from "./member.ts";
@@ -47,9 +48,13 @@ class Slot {
  * Starts the workers; resolves when all of them listen.
  * @throws ConfigError with what kept a worker from starting
  */
-export async function startWorkers(config: Config, log: Logger): Promise<AgentProcess> {
+export async function startWorkers(
+  config: Config,
+  { log, telemetry }: { log: Logger; telemetry: Telemetry },
+): Promise<AgentProcess> {
   warnOfSecret(config, log);
   const pool = new WorkerPool(config, log);
+  telemetry.exportMetrics(pool.ownMetrics);
   await pool.start();
   return pool;
 }
@@ -61,8 +66,8 @@ class WorkerPool implements AgentProcess {
   readonly #slots: Slot[];
   /** Every process that is not gone. */
   readonly #members = new Set<Member>();
-  /** The primary's own. */
-  readonly #metrics = new AgentMetrics(() => 0);
+  /** The primary's; it has no calls. */
+  readonly ownMetrics = new AgentMetrics(() => 0);
   /** The counters of workers that are gone. */
   #goneMetrics = "";
   #ready: z.infer<typeof readySchema> | undefined;
@@ -115,7 +120,7 @@ class WorkerPool implements AgentProcess {
   }
 
   strayError(kind: "rejection" | "exception", error: unknown): void {
-    this.#metrics.strayErrors.add(1, { kind, tool: "none" });
+    this.ownMetrics.strayErrors.add(1, { kind, tool: "none" });
     this.#log.error({ err: error }, `${kind} that no code caught, in the primary process`);
   }
 
@@ -168,7 +173,7 @@ class WorkerPool implements AgentProcess {
     const isAsked = this.#stopping !== undefined && (code === 0 || member.killedFor === "stop");
     if (!isAsked && this.#ready !== undefined) {
       const reason = member.killedFor ?? (signal === null ? "exit" : "signal");
-      this.#metrics.workersLost.add(1, { reason });
+      this.ownMetrics.workersLost.add(1, { reason });
       this.#log.error(
         { worker: member.name, pid: member.pid, reason, code, signal, calls: member.calls },
         "a worker is gone, and its calls with it",
@@ -198,7 +203,7 @@ class WorkerPool implements AgentProcess {
 
   #reportOrphans(): void {
     for (const runtimeCallId of this.#orphans) {
-      this.#metrics.notEnded.add(1, { reason: "stopped" });
+      this.ownMetrics.notEnded.add(1, { reason: "stopped" });
       this.#log.error(
         { runtimeCallId },
         "a call could not be ended: it may still be open at the runtime, and be billed; end it there by its id",
@@ -324,7 +329,7 @@ class WorkerPool implements AgentProcess {
 
   async #sumMetrics(): Promise<string> {
     const living = [...this.#members].map((member) => member.metrics());
-    return sumMetrics([this.#metrics.text(), ...(await Promise.all(living))], [this.#goneMetrics]);
+    return sumMetrics([this.ownMetrics.text(), ...(await Promise.all(living))], [this.#goneMetrics]);
   }
 
   /** A worker whose event loop hangs takes no connection, so no probe would find it. */

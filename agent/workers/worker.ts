@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import { z } from "zod";
 import { ToolLoadError } from "../../tools/registry.ts";
 import { ConfigError, readConfig } from "../config.ts";
-import { messageOf } from "../log.ts";
+import { flushLog, messageOf } from "../log.ts";
 import { startAgent } from "../server.ts";
 import { observeProcess } from "../telemetry/observe-process.ts";
 import { Link, type LinkMessage } from "./link.ts";
@@ -58,6 +58,7 @@ async function main(): Promise<void> {
       async close() {
         await agent.close();
         await observed.telemetry.stop();
+        await flushLog(log);
         process.exit(0);
       },
     },
@@ -94,6 +95,8 @@ async function main(): Promise<void> {
     agent.leave();
     link.tell("leaving");
     await agent.stop();
+    await observed.telemetry.stop();
+    await flushLog(log);
     sendAndExit({ kind: "notice", about: "last-metrics", body: agent.metricsText() });
   }
   process.on("unhandledRejection", (reason) => agent.strayError("rejection", reason));

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sumMetrics } from "../../agent/workers/metrics-sum.ts";
 import { Command } from "../support/command.ts";
 import { type StandInCall, StandInRuntime } from "../support/stand-in-runtime.ts";
+import { TunnelServer } from "../support/tunnel-server.ts";
 import { VoiceClient } from "../support/voice-client.ts";
 
 const MAX_CALLS = 6;
@@ -27,12 +28,16 @@ describe("an agent of two workers", () => {
     response.writeHead(201).end("{}");
   });
 
+  let tunnels: TunnelServer;
   beforeAll(async () => {
     runtime = await StandInRuntime.start();
+    tunnels = await TunnelServer.start();
     await new Promise<void>((resolve) => engine.listen(0, "127.0.0.1", resolve));
     agent = new Command("../agent/main.ts", [], {
       VAPI_API_KEY: "key-of-the-workers",
-      VOICE_API_URL: runtime.url,
+      // 0.0.0.0 leads to this machine, but does not say so: the agent opens a tunnel.
+      VOICE_API_URL: runtime.url.replace("127.0.0.1", "0.0.0.0"),
+      LOCALTUNNEL_HOST: tunnels.url,
       ENGINE_URL: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
       PORT: "0",
       AGENT_WORKERS: "2",
@@ -45,6 +50,7 @@ describe("an agent of two workers", () => {
   });
   afterAll(async () => {
     agent.interrupt("SIGKILL");
+    await tunnels.stop();
     await runtime.stop();
     engine.close();
   });
@@ -111,6 +117,23 @@ describe("an agent of two workers", () => {
     expect(await metric('offhook_calls_refused_total{reason="full"}')).toBe(1);
     await hangUp(clients);
     expect(await metric('offhook_calls_total{outcome="completed"}')).toBe(MAX_CALLS);
+  });
+
+  test("has one tunnel for all, through which tool calls come to the worker of their call", async () => {
+    const calls = [await placeCall(), await placeCall()];
+    expect(new Set(calls.map(({ worker }) => worker)).size).toBe(2);
+    expect(tunnels.handedOut).toEqual(["t0"]);
+    for (const { call, worker } of calls) {
+      const { url: toolUrl, headers } = call.webhook;
+      expect(toolUrl).toMatch(/^http:\/\/t0\.localhost:\d+\/tool$/);
+      const id = `tunnelled-to-${worker}`;
+      const body = JSON.stringify({ message: { toolCallList: [{ id, name: "made_up", arguments: {} }] } });
+      const answer = await tunnels.visit(toolUrl, { method: "POST", headers, body });
+      expect(answer.body).toContain("there is no tool made_up");
+      const [line] = await linesOf(new RegExp(`"toolCallId":"${id}"`));
+      expect(line).toMatchObject({ worker, call: headers["x-offhook-call"] });
+    }
+    await hangUp(calls.map(({ client }) => client));
   });
 
   test("runs a tool call once, for its call and its simulation, to whichever workers it comes", async () => {
