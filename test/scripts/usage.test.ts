@@ -15,6 +15,7 @@ const commands = {
   demo: "demo.ts",
   dev: "dev.ts",
   dial: "dial.ts",
+  campaign: "campaign.ts",
   load: "load.ts",
   twins: "../twins/main.ts",
   agent: "../agent/main.ts",
