@@ -11,6 +11,7 @@ import {
   headlineOf,
   METHOD,
   passHatWords,
+  responseWords,
 } from "./words.ts";
 
 /** A comment on GitHub may have 65,536 characters. */
@@ -22,12 +23,7 @@ const MAX_WORDS = 300;
 /** Renders a report as GitHub-flavoured Markdown: what matters first, every scenario and variant folded. */
 export function toMarkdown(report: CampaignReport): string {
   const { campaign, total, cells, flaky, failures } = report;
-  const { response } = total;
-  const facts = [
-    passHatWords(total),
-    response &&
-      `responses p50 ${formatMs(response.p50Ms)}, p95 ${formatMs(response.p95Ms)} of ${countOf(response.turns, "turn")}`,
-  ].filter(Boolean);
+  const facts = [passHatWords(total), responseWords(total, campaign)].filter((fact) => fact !== "");
   return `${[
     `### Campaign ${escapeMarkup(campaign.name)}`,
     `**${headlineOf(report)}**`,

@@ -1,6 +1,14 @@
 /** A report as plain text for a terminal. */
 import type { CampaignReport, CellReport } from "./report.ts";
-import { comparisonWords, failureWords, formatMs, formatRate, headlineOf, passHatWords } from "./words.ts";
+import {
+  comparisonWords,
+  failureWords,
+  formatMs,
+  formatRate,
+  headlineOf,
+  passHatWords,
+  responseWords,
+} from "./words.ts";
 
 /** Narrower terminals are treated as this wide. */
 const MIN_COLUMNS = 40;
@@ -13,13 +21,8 @@ export function toText(report: CampaignReport, columns = 80): string {
   const width = Math.max(columns, MIN_COLUMNS);
   const { campaign, total, flaky, cells, failures, comparison } = report;
   const lines = wrap(`${campaign.name}: ${headlineOf(report)}`, width, "");
-  const reliable = passHatWords(total);
-  if (reliable !== "") lines.push(...wrap(reliable, width, INDENT));
-  if (total.response) {
-    const { turns, p50Ms, p95Ms } = total.response;
-    lines.push(
-      ...wrap(`responses p50 ${formatMs(p50Ms)}, p95 ${formatMs(p95Ms)}, ${turns} turns`, width, INDENT),
-    );
+  for (const words of [passHatWords(total), responseWords(total, campaign)]) {
+    if (words !== "") lines.push(...wrap(words, width, INDENT));
   }
   if (flaky.length > 0) lines.push("", "flaky", ...table(flaky, width));
   const steady = cells.filter((cell) => !cell.flaky);

@@ -69,6 +69,15 @@ export function passHatWords({ passHat }: Figures): string {
     .join(", ");
 }
 
+/** `responses p50 812 ms, p95 1.43 s of 60 turns`; empty when nobody was answered. */
+export function responseWords({ response }: Figures, { speed }: CampaignReport["campaign"]): string {
+  if (response === null) return "";
+  const { turns, p50Ms, p95Ms } = response;
+  // The caller's clock runs faster, and computing does not.
+  const clock = speed === 1 ? "" : `, in the time of calls at speed ${speed}`;
+  return `responses p50 ${formatMs(p50Ms)}, p95 ${formatMs(p95Ms)} of ${countOf(turns, "turn")}${clock}`;
+}
+
 /** What a comparison found, in sentences. */
 export interface ComparisonWords {
   /** Over all cells. */
@@ -106,7 +115,7 @@ export function comparisonWords(comparison: Comparison): ComparisonWords {
   if (onlyBaseline.length > 0) others.push(`In the baseline alone: ${namesOf(onlyBaseline)}.`);
   return {
     overall: overallWords(baseline.name, overall, cells.length),
-    beyondChance: [...rates.map(rateWords), ...slower.map(responseWords)],
+    beyondChance: [...rates.map(rateWords), ...slower.map(slownessWords)],
     others,
   };
 }
@@ -118,7 +127,7 @@ function overallWords(name: string, overall: Comparison["overall"], cells: numbe
   const rates = `${formatPercent(here)} of ${overall.judged} pass, ${formatPercent(there)} of ${overall.baselineJudged} in ${name}`;
   const chance = overall.beyondChance ? "beyond chance" : "which may be chance";
   const verdict = here === there ? "no difference" : `${here < there ? "fewer" : "more"}, ${chance}`;
-  return `Over ${countOf(cells, "cell")} that both have, ${rates}: ${verdict} (${formatP(overall.pValue)}).`;
+  return `Over the ${countOf(cells, "cell")} that both have, ${rates}: ${verdict} (${formatP(overall.pValue)}).`;
 }
 
 function ratesOf({ passed, judged, baselinePassed, baselineJudged }: CellComparison): string {
@@ -130,7 +139,7 @@ function rateWords(cell: CellComparison): string {
   return `${nameOf(cell)}: ${ratesOf(cell)}: ${how}, beyond chance (adjusted ${formatP(cell.adjustedPValue)}).`;
 }
 
-function responseWords(cell: CellComparison): string {
+function slownessWords(cell: CellComparison): string {
   const { response } = cell;
   if (response === null) return "";
   const how = response.differenceMs > 0 ? "slower" : "faster";

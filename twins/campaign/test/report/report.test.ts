@@ -119,7 +119,7 @@ describe("compared with a baseline", () => {
       "open-incident, binary: 4 of 10 pass, 10 of 10 in the baseline: fewer, beyond chance (adjusted p = 0.011).",
     ]);
     expect(words.overall).toMatch(
-      /Over 2 cells .* 65 % of 20 pass, 100 % of 20 in main: fewer, beyond chance/,
+      /Over the 2 cells .* 65 % of 20 pass, 100 % of 20 in main: fewer, beyond chance/,
     );
     expect(words.others).toEqual([
       "1 difference of pass rates may be chance. The surest of them is who-is-on-call, binary: 9 of 10 pass, 10 of 10 in the baseline (p = 1).",

@@ -34,11 +34,11 @@ function Details({ call, kept, address }: WholeCall & { address: string }) {
   return (
     <>
       {call.failures.length === 0 ? null : (
-        <ul class="notice bad">
+        <div class="notice bad">
           {call.failures.map((text) => (
-            <li key={text}>{text}</li>
+            <p key={text}>{text}</p>
           ))}
-        </ul>
+        </div>
       )}
       <dl class="facts">
         <dt>When</dt>
