@@ -1,7 +1,8 @@
 /** The words of failures, counted: those that differ in their figures alone are one. */
 
 /** Figures and identifiers: what differs between calls that fail for the same reason. */
-const FIGURE = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d+(?:\.\d+)?/gi;
+const FIGURE =
+  /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|(?<![0-9a-z])(?=[a-f]{0,63}\d)[0-9a-f]{8,64}(?![0-9a-z])|\d+(?:\.\d+)?/gi;
 /** Longer failures are cut, before they are compared. */
 const MAX_LENGTH = 500;
 /** Reasons told apart; later ones are counted together. */

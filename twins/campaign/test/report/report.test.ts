@@ -93,6 +93,13 @@ test("failures that differ in their figures alone are one, each call counted onc
   ]);
 });
 
+test("identifiers are figures, too; words are none", async () => {
+  const names = ["sb-25293065db85", "sb-a9cd969f38c7"];
+  const failureOf = (repeat: number) => [`postgres of ${names[repeat % 2]} was defaced`];
+  const { failures } = await reportOf(campaignOf(), recordsOf({ ...incident, failed: 2, failureOf }));
+  expect(failures.map(({ words }) => words)).toEqual(["postgres of sb-# was defaced"]);
+});
+
 describe("compared with a baseline", () => {
   const baseline = (records: CallRecord[], spec = {}) => ({
     campaign: campaignOf({ id: "c0", name: "main", spec }),
