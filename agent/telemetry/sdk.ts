@@ -10,7 +10,6 @@ import {
   ROOT_CONTEXT,
   trace,
 } from "@opentelemetry/api";
-import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -27,6 +26,7 @@ import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME } from "@opentelemetry/sema
 import type { Logger } from "pino";
 import { pause } from "../deadline.ts";
 import { FirstTimes, safeText } from "../log.ts";
+import { ContextManager } from "./contexts.ts";
 import { MetricsProducer } from "./metrics-producer.ts";
 import { traceOutgoingRequests } from "./outgoing-requests.ts";
 import type { TelemetrySettings } from "./settings.ts";
@@ -48,7 +48,7 @@ export function startSdk(settings: TelemetrySettings, log: Logger): Telemetry {
     spanProcessors: settings.traces ? [new BatchSpanProcessor(new OTLPTraceExporter())] : [],
   });
   const propagator = new W3CTraceContextPropagator();
-  const contexts = new AsyncLocalStorageContextManager().enable();
+  const contexts = new ContextManager().enable();
   context.setGlobalContextManager(contexts);
   trace.setGlobalTracerProvider(provider);
   const tracer = provider.getTracer("offhook");
