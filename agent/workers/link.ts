@@ -91,6 +91,8 @@ export class Link {
   /** Takes what came over the channel. */
   receive(content: unknown, handle: unknown): void {
     const socket = handle instanceof Socket ? handle : undefined;
+    // It may be reset while it waits to be passed on; without a listener that would end this process.
+    socket?.on("error", () => socket.destroy());
     const message = messageSchema.safeParse(content);
     if (!message.success) {
       socket?.destroy();
