@@ -4,7 +4,7 @@
 const MAX_PAGE_CHARACTERS = 40_000;
 
 /** The beginning of a value that is too long to be answered whole. */
-export interface Excerpt {
+interface Excerpt {
   excerpt: string;
   /** Length of the whole, as text or JSON. */
   characters: number;
@@ -18,7 +18,7 @@ export function excerptOf(value: unknown, maxCharacters: number): unknown {
 }
 
 /** Text as it is, anything else as JSON. */
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
 }
 
@@ -38,7 +38,7 @@ export function nextOffset(offset: number, shown: number, total: number): number
 }
 
 /** A part of a long text. */
-export interface TextPart {
+interface TextPart {
   text: string;
   characters: number;
   next_offset: number | null;

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Project } from "./project.ts";
 import type { ScenarioRuns } from "./scenario-runs.ts";
 
-export interface ToolContext {
+interface ToolContext {
   project: Project;
   runs: ScenarioRuns;
   /** Tells the client how far a long call is; a client that did not ask for it hears nothing. */

@@ -6,7 +6,7 @@ import { ControlPlanes } from "../project.ts";
 import { defineTool } from "../tool.ts";
 
 /** A request in a list, as `/sandboxes/{id}/requests` answers it. */
-export const requestSummary = z.looseObject({
+const requestSummary = z.looseObject({
   twin: z.string(),
   seq: z.number(),
   method: z.string(),
