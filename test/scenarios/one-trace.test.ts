@@ -8,7 +8,7 @@ import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "../../scripts/shared/folders.t
 import { startHouse } from "../../scripts/shared/house.ts";
 import { startPartsTelemetry } from "../../scripts/shared/telemetry.ts";
 
-const SPEED = 50;
+const SPEED = 10;
 /** A statement, a search of each log twin; those that this project has. */
 const SCENARIOS = ["ask-status", "checkout-failing", "errors-worse"];
 const SERVER = 2;
@@ -108,6 +108,8 @@ test("the webhook of a tool continues the answer that it holds up", () => {
     expect(request).toMatchObject({ service: "offhook-twins", name: "POST", kind: CLIENT });
     const turn = byId.get(request?.parentSpanId ?? "");
     expect(turn).toMatchObject({ service: "offhook-twins", name: "turn" });
+    // An answer that the caller talks over before it begins has none of its steps.
+    if (turn?.attributes["offhook.turn.abandoned"] === true) continue;
     expect(turn && childrenOf(turn).map(({ name }) => name)).toEqual(
       expect.arrayContaining(["endpointing", "transcription", "chat gpt-4.1-mini", "speech synthesis"]),
     );
