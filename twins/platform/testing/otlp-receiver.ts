@@ -6,8 +6,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Watched } from "./watched.ts";
 
-export type OtlpValue = string | number | boolean | null;
-export type OtlpAttributes = Record<string, OtlpValue>;
+type OtlpValue = string | number | boolean | null;
+type OtlpAttributes = Record<string, OtlpValue>;
 
 export interface OtlpSpan {
   service: string;
@@ -25,7 +25,7 @@ export interface OtlpSpan {
   status: number;
 }
 
-export interface OtlpMetric {
+interface OtlpMetric {
   service: string;
   name: string;
   unit: string;
