@@ -3,7 +3,7 @@ import { type Context, ProxyTracerProvider, ROOT_CONTEXT, type Tracer } from "@o
 import type { AgentMetrics } from "../metrics.ts";
 
 /** Headers as they came with a request. */
-export type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>;
+type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The agent's way to its spans; when it is off, every span is a no-op and no header is added. */
 export interface Telemetry {

@@ -34,7 +34,7 @@ export class TelemetryError extends Error {
  * Reads the standard variables; an empty one counts as unset.
  * @throws TelemetryError naming each variable that is wrong, never its value
  */
-export function exportsTraces(env: Readonly<Record<string, string | undefined>>): boolean {
+function exportsTraces(env: Readonly<Record<string, string | undefined>>): boolean {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === "true") return false;
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const parsed = schema.safeParse(present);
