@@ -8,7 +8,7 @@ import pg from "pg";
 import { pino } from "pino";
 
 /** How long it waits for the first program, and after the last for another. */
-const FIRST_MS = 15_000;
+const FIRST_MS = 5_000;
 const IDLE_MS = 2_000;
 const LOOK_MS = 500;
 /** How long it bears with a server that does not answer; it starts a killed one again meanwhile. */
