@@ -60,15 +60,17 @@ class Counter implements Metric {
 
 /** A number that is looked up when it is asked for. */
 export class Gauge implements Metric {
-  readonly type = "gauge";
+  readonly type: "gauge" | "counter";
   readonly name: string;
   readonly help: string;
   readonly #read: () => number;
 
-  constructor(name: string, help: string, read: () => number) {
+  /** @param type a counter for a number that only grows */
+  constructor(name: string, help: string, read: () => number, type: Gauge["type"] = "gauge") {
     this.name = name;
     this.help = help;
     this.#read = read;
+    this.type = type;
   }
 
   values(): MetricValues {
@@ -139,6 +141,11 @@ class DurationHistogram implements Metric {
   }
 }
 
+function processSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}
+
 /** What the agent measures of itself. Label values come from fixed sets and tool names, so their number is bounded. */
 export class AgentMetrics {
   readonly calls = new Counter("offhook_calls_total", "Calls that are over, by outcome.");
@@ -184,6 +191,16 @@ export class AgentMetrics {
     "offhook_workers_lost_total",
     "Worker processes that ended unasked and were replaced, by reason.",
   );
+  /** Under the names that Prometheus clients of all languages use, without a prefix. */
+  readonly #memory = new Gauge("process_resident_memory_bytes", "Resident memory size in bytes.", () =>
+    process.memoryUsage.rss(),
+  );
+  readonly #cpu = new Gauge(
+    "process_cpu_seconds_total",
+    "Total user and system CPU time spent in seconds.",
+    processSeconds,
+    "counter",
+  );
   readonly #active: Gauge;
 
   /** @param activeCalls answers how many calls there are at the moment */
@@ -208,6 +225,8 @@ export class AgentMetrics {
       this.dropped,
       this.eventsLost,
       this.workersLost,
+      this.#memory,
+      this.#cpu,
     ];
   }
 

@@ -7,6 +7,8 @@ import { SAMPLES_FOLDER } from "../shared/folders.ts";
 import { Callers } from "./callers.ts";
 import type { CallerQuestions } from "./questions.ts";
 
+const NORMAL_CLOSURE = 1000;
+
 let callers: Callers | undefined;
 
 /** A terminal sends Ctrl-C to the whole group; the calls end when the program that placed them says so. */
@@ -14,8 +16,8 @@ process.on("SIGINT", () => undefined);
 
 answerQuestions<CallerQuestions>({
   prepare: async ({ scenarioFile, ...options }) => {
-    const scenario = readScenario(scenarioFile, readSampleLibrary(SAMPLES_FOLDER));
-    callers = new Callers({ ...options, scenario });
+    const { plan, expect } = readScenario(scenarioFile, readSampleLibrary(SAMPLES_FOLDER));
+    callers = new Callers({ ...options, plan, closeCode: expect.close_code ?? NORMAL_CLOSURE });
     return null;
   },
   setLevel: async (level) => {

@@ -1,9 +1,8 @@
 /** The callers of one process: keeps a number of calls up, and counts what they meet. */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { placeCall } from "@offhook/caller/call";
-import type { CallEvent, CallReport } from "@offhook/caller/call-report";
+import type { CallEvent, CallOptions, CallReport } from "@offhook/caller/call-report";
 import type { Framing } from "@offhook/caller/line";
-import type { Scenario } from "@offhook/caller/scenario-file";
 import { type Buckets, Histogram } from "./histogram.ts";
 
 /** Whom to call, and what to say. */
@@ -11,7 +10,10 @@ export interface CallerOptions {
   url: string;
   framing: Framing;
   headers: Record<string, string>;
-  scenario: Pick<Scenario, "plan" | "expect">;
+  /** What each caller does. */
+  plan: CallOptions["plan"];
+  /** How a good call is closed. */
+  closeCode: number;
 }
 
 /** How many calls to keep up. */
@@ -48,7 +50,6 @@ const MAX_BURST = 5;
 /** Further reasons are counted together. */
 const MAX_REASONS = 20;
 const OTHER_REASONS = "other reasons";
-const NORMAL_CLOSURE = 1000;
 /** Time in which calls that hang up are over: the line allows two seconds for the close. */
 const HANG_UP_MS = 5_000;
 
@@ -69,6 +70,7 @@ export class Callers {
   /** Keeps so many calls up from now on: places new ones, or hangs up the oldest. */
   setLevel(level: Level): void {
     this.#level = level;
+    this.#nextCallAt = Math.max(this.#nextCallAt, performance.now());
     this.#loop.reset();
     const surplus = [...this.#calls].slice(0, Math.max(0, this.#calls.size - level.calls));
     for (const { hangUp } of surplus) hangUp.abort();
@@ -128,7 +130,7 @@ export class Callers {
   }
 
   #place(): void {
-    const { url, framing, headers, scenario } = this.#options;
+    const { url, framing, headers, plan, closeCode } = this.#options;
     const hangUp = new AbortController();
     const call = { hangUp, answered: false, over: Promise.resolve() };
     const onEvent = (event: CallEvent) => {
@@ -147,7 +149,7 @@ export class Callers {
       url,
       framing,
       headers,
-      plan: scenario.plan,
+      plan,
       signal: hangUp.signal,
       onEvent,
       frames: {
@@ -157,7 +159,7 @@ export class Callers {
     }).then((report) => {
       this.#calls.delete(call);
       this.#window.ended += 1;
-      const failure = hangUp.signal.aborted ? undefined : failureOf(report, scenario.expect);
+      const failure = hangUp.signal.aborted ? undefined : failureOf(report, closeCode);
       if (failure !== undefined) this.#window.fail(failure);
       this.#placeDueCalls();
     });
@@ -181,19 +183,14 @@ class Tally {
   }
 }
 
-/**
- * Why a call failed, in words that many calls share; `undefined` for a good one. A scenario that expects a failure gets
- * one as well: its load is not what it looks like.
- */
-export function failureOf(report: CallReport, expect: Scenario["expect"]): string | undefined {
-  const { outcome, closeCode, reason, undone } = report;
-  const code = closeCode === undefined ? "" : `, close code ${closeCode}`;
+/** Why a call failed, in words that many calls share; `undefined` for a good one. */
+function failureOf(report: CallReport, goodCode: number): string | undefined {
+  const { outcome, endedBy, closeCode, reason, undone } = report;
   if (outcome === "callee_no_answer" && closeCode === undefined) return `refused: ${refusalIn(reason)}`;
+  const code = closeCode === undefined ? "" : `, close code ${closeCode}`;
   if (outcome !== "completed") return `${outcome}${code}`;
-  if (closeCode !== (expect.close_code ?? NORMAL_CLOSURE)) {
-    return `closed by the ${report.endedBy}${code}`;
-  }
-  return undone.length > 0 ? "the call was over before the caller had said everything" : undefined;
+  if (closeCode !== goodCode) return `ended by the ${endedBy}${code}`;
+  return undone.length > 0 ? "over before the caller had said everything" : undefined;
 }
 
 /** The HTTP status or the system's error code in a reason; addresses in it would make each reason a new one. */

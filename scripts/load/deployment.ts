@@ -22,7 +22,7 @@ export interface DeploymentFigures {
 }
 
 /** Confidence: 95 %, of samples thinned by their autocorrelation. */
-export interface MemorySlope {
+interface MemorySlope {
   bytesPerHour: number;
   /** Half width of the interval. */
   confidenceBytesPerHour: number;

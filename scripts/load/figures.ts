@@ -2,10 +2,16 @@
 import type { CallerWindow } from "./callers.ts";
 import { Histogram } from "./histogram.ts";
 
-/** Above these the load is too late for a figure that contains its own time: at the 99th percentile of frames and event loop. */
-export const MAX_LOAD_LATE_MS = 20;
-/** A single pause of the load this long refuses the figures too. */
-export const MAX_LOAD_PAUSE_MS = 1_000;
+/** How late the load itself may be for a figure that contains its own time. */
+export interface Tolerance {
+  /** At the 99th percentile of its frames and of its event loop. */
+  p99Ms: number;
+  /** A single pause. */
+  pauseMs: number;
+}
+
+export const TOLERANCE: Readonly<Tolerance> = { p99Ms: 20, pauseMs: 1_000 };
+
 /** Speech that arrives later than this is heard as a gap: common jitter buffers hold as much. */
 export const LATE_MS = 60;
 
@@ -59,8 +65,8 @@ export interface PhaseFigures {
 export class PhaseTally {
   readonly #phase: string;
   readonly #calls: number;
+  readonly #tolerance: Tolerance;
   readonly #startedAt = performance.now();
-  #endedAt: number | undefined;
   readonly #sentLate = new Map<number, Histogram>();
   readonly #loopDelayMs = new Map<number, number>();
   readonly #setupMs = new Histogram();
@@ -72,9 +78,11 @@ export class PhaseTally {
   #ended = 0;
   #connected = { min: Number.POSITIVE_INFINITY, max: 0, sum: 0, windows: 0 };
 
-  constructor(phase: string, calls: number) {
+  /** @param calls that are to be up */
+  constructor(phase: string, calls: number, tolerance: Tolerance) {
     this.#phase = phase;
     this.#calls = calls;
+    this.#tolerance = tolerance;
   }
 
   /** Takes the windows of all processes, in the order of the processes. */
@@ -104,14 +112,10 @@ export class PhaseTally {
     };
   }
 
-  end(): void {
-    this.#endedAt ??= performance.now();
-  }
-
   figures(): PhaseFigures {
-    const seconds = ((this.#endedAt ?? performance.now()) - this.#startedAt) / 1000;
+    const seconds = (performance.now() - this.#startedAt) / 1000;
     const load = this.#load();
-    const refused = refusalOf(load);
+    const refused = refusalOf(load, this.#tolerance);
     const { min, max, sum, windows } = this.#connected;
     return {
       phase: this.#phase,
@@ -147,11 +151,11 @@ export class PhaseTally {
 }
 
 /** Why figures that contain the load's own time are not given; `null` when it was in time. */
-function refusalOf({ frameP99Ms, frameMaxMs, loopDelayP99Ms }: LoadTiming): string | null {
+function refusalOf(load: LoadTiming, { p99Ms, pauseMs }: Tolerance): string | null {
   const late = [
-    { what: "p99 of its frames", ms: frameP99Ms, limitMs: MAX_LOAD_LATE_MS },
-    { what: "p99 of its event loop", ms: loopDelayP99Ms, limitMs: MAX_LOAD_LATE_MS },
-    { what: "its longest pause", ms: frameMaxMs, limitMs: MAX_LOAD_PAUSE_MS },
+    { what: "p99 of its frames", ms: load.frameP99Ms, limitMs: p99Ms },
+    { what: "p99 of its event loop", ms: load.loopDelayP99Ms, limitMs: p99Ms },
+    { what: "its longest pause", ms: load.frameMaxMs, limitMs: pauseMs },
   ].filter(({ ms, limitMs }) => ms > limitMs);
   if (late.length === 0) return null;
   const said = late.map(({ what, ms, limitMs }) => `${what} ${Math.round(ms)} ms, limit ${limitMs} ms`);

@@ -10,12 +10,6 @@ export class Histogram {
   readonly #counts = new Map<number, number>();
   #total = 0;
 
-  static of(buckets: Buckets): Histogram {
-    const histogram = new Histogram();
-    histogram.merge(buckets);
-    return histogram;
-  }
-
   add(ms: number): void {
     this.#count(Math.min(Math.max(0, Math.round(ms)), MAX_MS), 1);
   }

@@ -14,7 +14,7 @@ export function printPlan(options: LoadOptions, terminal: Terminal): void {
   wrap(`${who}; ${scenario}, from ${processes} process${processes === 1 ? "" : "es"}`, {
     head: `${bold("load")}  `,
   });
-  const minutes = Math.ceil(callMinutes(options));
+  const minutes = Math.max(1, Math.round(callMinutes(options)));
   const most = knee === undefined ? "about" : `up to ${knee.maxCalls} calls, so at most`;
   wrap(`${most} ${minutes} minutes of calls: a paid runtime charges for them`, {
     indent: "      ",
@@ -23,7 +23,7 @@ export function printPlan(options: LoadOptions, terminal: Terminal): void {
 }
 
 /** Minutes of all calls together. */
-export function callMinutes({ calls, rate, plateauSeconds, knee }: LoadOptions): number {
+function callMinutes({ calls, rate, plateauSeconds, knee }: LoadOptions): number {
   let seconds = calls * (calls / rate / 2 + plateauSeconds);
   const { maxCalls = calls } = knee ?? {};
   for (let level = nextLevel(calls, maxCalls); level !== undefined; level = nextLevel(level, maxCalls)) {
@@ -66,10 +66,10 @@ export class ProgressLine {
   }
 }
 
-function describeProgress({ figures, ofSeconds }: LoadProgress): string {
+function describeProgress({ figures, atMostSeconds }: LoadProgress): string {
   const { phase, seconds, active, failed, setupMs, responseMs, lateFrames, load, refused } = figures;
   const parts = [
-    `${phase} ${seconds.toFixed(0)}/${ofSeconds.toFixed(0)} s`,
+    `${phase} ${seconds.toFixed(0)}/${atMostSeconds.toFixed(0)} s`,
     `${active.max} calls`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(setupMs ? [`set-up p95 ${setupMs.p95} ms`] : []),

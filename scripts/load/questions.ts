@@ -11,6 +11,6 @@ export interface CallerQuestions {
 }
 
 /** What the callers of every process do. */
-export interface CallerPlan extends Omit<CallerOptions, "scenario"> {
+export interface CallerPlan extends Omit<CallerOptions, "plan" | "closeCode"> {
   scenarioFile: string;
 }

@@ -1,9 +1,9 @@
 /** Runs a load test: ramp, plateau and the search for the knee, over several processes of callers. */
 import { setTimeout as wait } from "node:timers/promises";
 import type { Child } from "@offhook/platform/testing/bench/child";
-import type { CallerWindow, Level } from "./callers.ts";
+import type { Level } from "./callers.ts";
 import { type DeploymentFigures, type DeploymentMonitor, describeDeployment } from "./deployment.ts";
-import { type PhaseFigures, PhaseTally } from "./figures.ts";
+import { type PhaseFigures, PhaseTally, TOLERANCE, type Tolerance } from "./figures.ts";
 import { type Knee, type Limits, nextLevel, passedLimits } from "./knee.ts";
 import type { CallerPlan, CallerQuestions } from "./questions.ts";
 
@@ -16,6 +16,8 @@ export interface LoadPlan {
   /** New calls a second. */
   rate: number;
   plateauSeconds: number;
+  /** Default: `TOLERANCE`. */
+  tolerance?: Tolerance;
   /** Where to look for the knee; absent without the search. */
   knee?: { maxCalls: number; limits: Limits };
 }
@@ -31,8 +33,16 @@ export interface LoadParts {
 /** Where a running test is. */
 export interface LoadProgress {
   figures: PhaseFigures;
-  /** How long the phase takes; for the ramp at most. */
-  ofSeconds: number;
+  /** The longest that the phase takes. */
+  atMostSeconds: number;
+}
+
+interface Phase {
+  name: string;
+  calls: number;
+  atMostSeconds: number;
+  /** Whether it is over before, with so many calls answered and open. */
+  isOver(connected: number, figures: PhaseFigures): boolean;
 }
 
 export interface LoadResult {
@@ -44,10 +54,10 @@ export interface LoadResult {
 }
 
 const WINDOW_MS = 500;
-/** A ramp lasts this many times longer than its rate needs, and this long in addition, before it counts as complete. */
-const RAMP_PATIENCE = 1.5;
-const RAMP_MARGIN_SECONDS = 3;
+/** Time in which the last calls of a ramp are answered; not awaited when calls fail. */
+const ANSWER_SECONDS = 15;
 
+/** @throws Error when a process of callers ends unasked */
 export async function runLoad(plan: LoadPlan, parts: LoadParts): Promise<LoadResult> {
   return new LoadRun(plan, parts).run();
 }
@@ -80,8 +90,14 @@ class LoadRun {
   }
 
   async #ramp(name: string, calls: number, from: number): Promise<PhaseFigures> {
-    const atMostSeconds = ((calls - from) / this.#plan.rate) * RAMP_PATIENCE + RAMP_MARGIN_SECONDS;
-    return this.#phase(name, calls, atMostSeconds, (active) => active >= calls);
+    const placedSeconds = (calls - from) / this.#plan.rate;
+    return this.#phase({
+      name,
+      calls,
+      atMostSeconds: placedSeconds + ANSWER_SECONDS,
+      isOver: (connected, { seconds, failed }) =>
+        connected >= calls || (failed > 0 && seconds > placedSeconds + WINDOW_MS / 1000),
+    });
   }
 
   /** @returns `undefined` when it was cut short */
@@ -89,20 +105,20 @@ class LoadRun {
     const { signal, monitor } = this.#parts;
     if (signal.aborted) return undefined;
     monitor?.beginPlateau();
-    const figures = await this.#phase(name, calls, this.#plan.plateauSeconds, () => false);
+    const figures = await this.#phase({
+      name,
+      calls,
+      atMostSeconds: this.#plan.plateauSeconds,
+      isOver: () => false,
+    });
     monitor?.endPlateau();
     return signal.aborted ? undefined : figures;
   }
 
-  async #phase(
-    name: string,
-    calls: number,
-    ofSeconds: number,
-    isOver: (active: number) => boolean,
-  ): Promise<PhaseFigures> {
+  async #phase({ name, calls, atMostSeconds, isOver }: Phase): Promise<PhaseFigures> {
     const { signal, processes, onProgress } = this.#parts;
-    const tally = new PhaseTally(name, calls);
-    const endsAt = performance.now() + ofSeconds * 1000;
+    const tally = new PhaseTally(name, calls, this.#plan.tolerance ?? TOLERANCE);
+    const endsAt = performance.now() + atMostSeconds * 1000;
     await this.#setLevel(calls);
     for (;;) {
       const leftMs = Math.max(0, endsAt - performance.now());
@@ -110,9 +126,9 @@ class LoadRun {
       const windows = await Promise.all(processes.map((one) => one.ask("take", {})));
       tally.add(windows);
       const figures = tally.figures();
-      onProgress({ figures, ofSeconds });
-      const active = sumOf(windows, ({ active }) => active);
-      if (!signal.aborted && !isOver(active) && performance.now() < endsAt) continue;
+      onProgress({ figures, atMostSeconds });
+      const connected = windows.reduce((sum, window) => sum + window.connected, 0);
+      if (!signal.aborted && !isOver(connected, figures) && performance.now() < endsAt) continue;
       this.#phases.push(figures);
       return figures;
     }
@@ -148,8 +164,4 @@ class LoadRun {
     });
     await Promise.all(levels.map((level, index) => processes[index]?.ask("setLevel", level)));
   }
-}
-
-function sumOf(windows: readonly CallerWindow[], read: (window: CallerWindow) => number): number {
-  return windows.reduce((sum, window) => sum + read(window), 0);
 }
