@@ -87,7 +87,7 @@ export const CALL_LIMITS: Readonly<CallLimits> = {
 };
 
 /** Observes the timing of single frames, for whoever measures many calls at once. */
-export interface FrameObserver {
+interface FrameObserver {
   /** A frame left this late against the wall clock; lost audio is reported as one frame. */
   onSent(latenessMs: number): void;
   /** A piece of the callee's speech arrived this late against a playback that began with the first piece of it. */
