@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
 import { readScenario } from "@offhook/caller/scenario-file";
 import { type Page, test } from "@offhook/console/testing/browser";
-import { findBarriers, sidewaysScroll, takePicture } from "@offhook/console/testing/page-checks";
+import { expectUsable } from "@offhook/console/testing/page-checks";
 import { request } from "@offhook/platform/testing/http";
 import { beforeAll, describe, expect } from "vitest";
 import { parse } from "yaml";
@@ -409,15 +409,5 @@ test("nothing keeps anybody from using a call's page, light or dark, narrow or w
     .getByRole("button", { name: /SELECT/ })
     .first()
     .click();
-  for (const width of [400, 1400]) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.evaluate("window.scrollTo(0, 0)");
-      await takePicture(page, `call-${width}-${colorScheme}`);
-      expect(await findBarriers(page), `${width} pixels, ${colorScheme}`).toEqual([]);
-    }
-  }
-  await page.setViewportSize({ width: 360, height: 800 });
-  expect(await sidewaysScroll(page)).toBe(0);
+  await expectUsable(page, "call");
 });

@@ -6,7 +6,7 @@ import { writeWav } from "@offhook/audio/wav";
 import { type CallKey, type CallRecord, type Campaign, specSchema } from "@offhook/campaign/records";
 import { CampaignStore, insertKept, insertRecords } from "@offhook/campaign/store";
 import { type Page, test } from "@offhook/console/testing/browser";
-import { findBarriers, sidewaysScroll, takePicture } from "@offhook/console/testing/page-checks";
+import { expectUsable } from "@offhook/console/testing/page-checks";
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
 import { leaseServer, type ServerLease } from "@offhook/postgres/server/server";
@@ -117,19 +117,6 @@ const ask = (route: string, headers: Record<string, string> = {}) =>
   });
 const cell = (page: Page, name: RegExp) => page.getByRole("cell", { name }).first();
 const link = (page: Page, name: string | RegExp) => page.getByRole("link", { name }).first();
-
-async function expectUsable(page: Page, name: string): Promise<void> {
-  for (const width of [1400, 400]) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await takePicture(page, `${name}-${width}-${colorScheme}`);
-      expect(await findBarriers(page), `${width} pixels, ${colorScheme}`).toEqual([]);
-    }
-  }
-  await page.setViewportSize({ width: 360, height: 900 });
-  expect(await sidewaysScroll(page)).toBe(0);
-}
 
 describe("the pages", () => {
   test("lead from the list to what is flaky, to its calls, and to the sound of one", async ({ visit }) => {

@@ -3,7 +3,7 @@
  * sideways. Pictures of each are in `.offhook/pictures`.
  */
 import { type Page, test } from "@offhook/console/testing/browser";
-import { findBarriers, sidewaysScroll, takePicture } from "@offhook/console/testing/page-checks";
+import { expectUsable } from "@offhook/console/testing/page-checks";
 import { request } from "@offhook/platform/testing/http";
 import { beforeAll, expect } from "vitest";
 import { replay, stage } from "../support/replay.ts";
@@ -95,18 +95,3 @@ test("and the list of keys", async ({ visit }) => {
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
   await expectUsable(page, "keys");
 });
-
-const NARROWEST = 360;
-
-async function expectUsable(page: Page, name: string): Promise<void> {
-  for (const width of [1400, 400]) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await takePicture(page, `${name}-${width}-${colorScheme}`);
-      expect(await findBarriers(page), `${width} pixels, ${colorScheme}`).toEqual([]);
-    }
-  }
-  await page.setViewportSize({ width: NARROWEST, height: 900 });
-  expect(await sidewaysScroll(page)).toBe(0);
-}

@@ -16,7 +16,7 @@ import type { CellTally } from "./tally.ts";
 export const LEVEL = 0.05;
 
 /** A difference with its p-value, adjusted for all that were looked for. */
-export interface Finding {
+interface Finding {
   /** As if it were the only one. */
   pValue: number;
   adjustedPValue: number;
@@ -38,7 +38,7 @@ export interface CellComparison extends Finding {
 }
 
 /** Medians over the calls' own medians, in milliseconds. */
-export interface ResponseComparison extends Finding {
+interface ResponseComparison extends Finding {
   p50Ms: number;
   baselineP50Ms: number;
   differenceMs: number;
@@ -51,7 +51,7 @@ export interface CellKey {
 }
 
 /** The pass rates over all cells that both have. */
-export interface OverallComparison {
+interface OverallComparison {
   passed: number;
   judged: number;
   baselinePassed: number;

@@ -22,7 +22,7 @@ export interface Figures {
 }
 
 /** The chance that k calls of a scenario all pass. */
-export interface PassHat {
+interface PassHat {
   k: number;
   /** The mean over the cells. */
   value: number;
@@ -30,7 +30,7 @@ export interface PassHat {
   cells: number;
 }
 
-export interface ResponseTimes {
+interface ResponseTimes {
   turns: number;
   p50Ms: number;
   p95Ms: number;
@@ -47,7 +47,7 @@ export interface CellReport extends Figures {
 }
 
 /** `running`: calls are missing. */
-export type CampaignState = "running" | "ended" | "cancelled";
+type CampaignState = "running" | "ended" | "cancelled";
 
 /** The campaign that a report is of. */
 export interface ReportedCampaign {
@@ -137,7 +137,7 @@ export function describe(campaign: Campaign): ReportedCampaign {
 }
 
 /** Figures of several cells together. */
-export function figuresOf(cells: readonly CellTally[]): Figures {
+function figuresOf(cells: readonly CellTally[]): Figures {
   const passed = sumBy(cells, (cell) => cell.passed);
   const failed = sumBy(cells, (cell) => cell.failed);
   const errors = sumBy(cells, (cell) => cell.errors);
@@ -160,7 +160,7 @@ export function figuresOf(cells: readonly CellTally[]): Figures {
 }
 
 /** The response times of the turns of several cells. */
-export function responseTimes(cells: readonly CellTally[]): ResponseTimes | null {
+function responseTimes(cells: readonly CellTally[]): ResponseTimes | null {
   const ascending = Float64Array.from(cells.flatMap(({ responseMs }) => responseMs)).sort();
   const [p50Ms, p95Ms] = [quantileOf(ascending, 0.5), quantileOf(ascending, 0.95)];
   return p50Ms === null || p95Ms === null ? null : { turns: ascending.length, p50Ms, p95Ms };

@@ -30,7 +30,7 @@ export function formatMs(ms: number | undefined): string {
 }
 
 /** `p = 0.012`, `p < 0.0001`. */
-export function formatP(pValue: number): string {
+function formatP(pValue: number): string {
   return pValue < 0.0001 ? "p < 0.0001" : `p = ${Number(pValue.toPrecision(2))}`;
 }
 
@@ -40,7 +40,7 @@ export function countOf(count: number, noun: string): string {
 }
 
 /** `open-incident, json`. */
-export function nameOf({ scenario, variant }: CellKey): string {
+function nameOf({ scenario, variant }: CellKey): string {
   return `${scenario}, ${variant}`;
 }
 

@@ -2,6 +2,7 @@
 import path from "node:path";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
 
 /** Pictures for people: of pages, and of tests that failed. Git ignores the folder. */
 const PICTURES = path.resolve(".offhook/pictures");
@@ -31,7 +32,7 @@ export async function findBarriers(page: Page): Promise<string[]> {
 }
 
 /** How far the page scrolls sideways, in CSS pixels: only frames within it may. */
-export function sidewaysScroll(page: Page): Promise<number> {
+function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }
 
@@ -66,4 +67,27 @@ export async function longestTask(page: Page, act: () => Promise<void>): Promise
   const tasks = traceEvents.filter((event) => event.name === "RunTask" && pages.has(place(event)));
   if (tasks.length === 0) throw new Error("the trace has no tasks of the page");
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000;
+}
+
+/** Widths of windows in CSS pixels: a desk, a telephone, and the narrowest that has to do without scrolling sideways. */
+const WIDE = 1400;
+const NARROW = 400;
+const NARROWEST = 360;
+
+/**
+ * Asserts that nothing keeps anybody from using the page as it is now, light or dark, wide or narrow, and takes pictures of it.
+ * @param name of the pictures
+ */
+export async function expectUsable(page: Page, name: string): Promise<void> {
+  for (const width of [WIDE, NARROW]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate("window.scrollTo(0, 0)");
+      await takePicture(page, `${name}-${width}-${colorScheme}`);
+      expect(await findBarriers(page), `${width} pixels, ${colorScheme}`).toEqual([]);
+    }
+  }
+  await page.setViewportSize({ width: NARROWEST, height: 900 });
+  expect(await sidewaysScroll(page)).toBe(0);
 }

@@ -16,7 +16,7 @@ import {
 } from "./organisation-routes.ts";
 
 /** The routes of a package, ready to answer. */
-export interface OpenRoutes {
+interface OpenRoutes {
   /** Their paths begin with the entry's. */
   operations: readonly Operation<Owner>[];
   /** Closes what the answers needed. */

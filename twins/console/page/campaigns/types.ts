@@ -28,7 +28,7 @@ export interface CampaignList {
   campaigns: CampaignSummary[];
 }
 
-export interface CellKey {
+interface CellKey {
   scenario: string;
   variant: string;
 }
@@ -44,7 +44,7 @@ export interface Cell extends CellKey {
   flaky: boolean;
 }
 
-export interface FailureCount {
+interface FailureCount {
   verdict: "failed" | "error";
   words: string;
   calls: number;
