@@ -1,6 +1,8 @@
 /** How long the assistant lets the caller wait, heard in the audio itself. */
 /** A pause of the assistant at least this long makes the next sound the start of an answer; network gaps are shorter. */
 const ANSWER_PAUSE_MS = 300;
+/** A number, for a field that always holds one is written in place: times are noted for every frame. */
+const NEVER = Number.NEGATIVE_INFINITY;
 
 export interface TurnTimes {
   /** From the caller's connection to the assistant's first audible frame. */
@@ -13,8 +15,9 @@ export interface TurnTimes {
 export class TurnClock {
   readonly #startedAt = performance.now();
   readonly #times: TurnTimes;
-  #callerHeardAt: number | undefined;
-  #assistantHeardAt: number | undefined;
+  /** When each side was last heard, never at first; a caller who has been answered counts as not heard. */
+  #callerHeardAt = NEVER;
+  #assistantHeardAt = NEVER;
 
   constructor(times: TurnTimes) {
     this.#times = times;
@@ -27,11 +30,10 @@ export class TurnClock {
 
   /** The assistant is audible. @param now of the call's monotonic clock, in milliseconds */
   assistantSound(now: number): void {
-    if (this.#assistantHeardAt === undefined) this.#times.firstAudio(now - this.#startedAt);
-    const paused = now - (this.#assistantHeardAt ?? Number.NEGATIVE_INFINITY) >= ANSWER_PAUSE_MS;
-    if (paused && this.#callerHeardAt !== undefined) {
+    if (this.#assistantHeardAt === NEVER) this.#times.firstAudio(now - this.#startedAt);
+    if (now - this.#assistantHeardAt >= ANSWER_PAUSE_MS && this.#callerHeardAt !== NEVER) {
       this.#times.response(now - this.#callerHeardAt);
-      this.#callerHeardAt = undefined;
+      this.#callerHeardAt = NEVER;
     }
     this.#assistantHeardAt = now;
   }
