@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
 import { SandboxError } from "@offhook/caller/sandbox-client";
-import { findScenarioFiles, readScenario, ScenarioError } from "@offhook/caller/scenario-file";
+import { findScenarioFiles, readScenario, type Scenario, ScenarioError } from "@offhook/caller/scenario-file";
 import type { CampaignFile } from "@offhook/campaign/campaign-file";
 import { CallQueue } from "@offhook/campaign/queue";
 import type { Campaign } from "@offhook/campaign/records";
@@ -22,6 +22,7 @@ import { DatabaseError, leaseDatabase } from "./campaign/database.ts";
 import { type CommandLine, readCommandLine, USAGE, type WorkOptions } from "./campaign/options.ts";
 import { openPlaces, twinsOf } from "./campaign/places.ts";
 import { describe, printProgress } from "./campaign/progress.ts";
+import { requireStartable } from "./campaign/startable.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { terminalOf } from "./shared/terminal.ts";
 
@@ -54,7 +55,12 @@ async function run(line: CommandLine | undefined): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const scenarios = line.command === "start" ? readScenarios(line.file) : new Map<string, string>();
+  const scenarios = line.command === "start" ? readScenarios(line.file) : [];
+  if (line.command === "start") {
+    const { detached, work, file } = line;
+    const twins = detached ? "elsewhere" : twinsOf(work.twins, work.key ?? process.env.SANDBOX_API_KEY);
+    await requireStartable(file, scenarios, twins);
+  }
   const lease = await leaseDatabase(process.env);
   try {
     if (line.command === "worker") return await work(line.work, lease.url);
@@ -72,7 +78,7 @@ async function run(line: CommandLine | undefined): Promise<number> {
 async function runWith(
   store: CampaignStore,
   line: Exclude<CommandLine, { command: "worker" }>,
-  scenarios: ReadonlyMap<string, string>,
+  scenarios: readonly Scenario[],
 ): Promise<number> {
   switch (line.command) {
     case "start": {
@@ -104,24 +110,26 @@ async function runWith(
   }
 }
 
-/** The texts of a campaign's scenarios by name. @throws ScenarioError when one cannot be used */
-function readScenarios({ scenarios }: CampaignFile): Map<string, string> {
+/** @throws ScenarioError when one cannot be used */
+function readScenarios({ scenarios }: CampaignFile): Scenario[] {
   const samples = readSampleLibrary(SAMPLES_FOLDER);
-  return new Map(
-    findScenarioFiles(scenarios, SCENARIOS_FOLDER)
-      .map((file) => readScenario(file, samples))
-      .map(({ name, text }) => [name, text]),
-  );
+  return findScenarioFiles(scenarios, SCENARIOS_FOLDER).map((file) => readScenario(file, samples));
 }
 
 async function create(
   store: CampaignStore,
   { name, baseline, ...file }: CampaignFile,
-  scenarios: ReadonlyMap<string, string>,
+  scenarios: readonly Scenario[],
 ): Promise<Campaign> {
-  const names = [...scenarios.keys()];
+  const texts = new Map(scenarios.map((scenario) => [scenario.name, scenario.text]));
+  const names = [...texts.keys()];
   const spec = { ...file, scenarios: names };
-  return store.createCampaign({ name: name ?? names.join(", ").slice(0, 100), spec, scenarios, baseline });
+  return store.createCampaign({
+    name: name ?? names.join(", ").slice(0, 100),
+    spec,
+    scenarios: texts,
+    baseline,
+  });
 }
 
 /** Puts the calls without a verdict into the queue. */

@@ -1,5 +1,6 @@
 /** The command line of `npm run campaign`. */
 import { type CampaignFile, readCampaignFile, readCampaignOptions } from "@offhook/campaign/campaign-file";
+import { specSchema } from "@offhook/campaign/records";
 import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { z } from "zod";
 
@@ -64,7 +65,7 @@ const workSchema = z.object({
   workers: z.coerce.number().int("must be a whole number").min(1).max(1_000).default(1),
   concurrency: z.coerce.number().int("must be a whole number").min(1).max(500).default(1),
   campaign: z.string().optional(),
-  agent: z.array(z.string()).default([]),
+  agent: specSchema.shape.agents,
   twins: z.url({ protocol: /^https?$/, error: "must be an http:// address" }).optional(),
   key: z.string().optional(),
 });

@@ -5,6 +5,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import type { CampaignFile } from "@offhook/campaign/campaign-file";
 import type { CallOrder, PlacedCall } from "@offhook/campaign/place-call";
 import { CallQueue } from "@offhook/campaign/queue";
 import { type CallRecord, type CampaignSpec, specSchema } from "@offhook/campaign/records";
@@ -16,6 +17,7 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { leaseDatabase } from "../../scripts/campaign/database.ts";
 import { readCommandLine } from "../../scripts/campaign/options.ts";
+import { requireStartable } from "../../scripts/campaign/startable.ts";
 import { run } from "../support/command.ts";
 
 const log = pino({ level: "silent" });
@@ -286,9 +288,33 @@ test("npm run campaign says what is wrong, and begins nothing", async () => {
   expect(exitCode).toBe(2);
 });
 
+test("faults that a twin would refuse, and scenarios of one name, are refused before a call is queued", async () => {
+  const fault = { effect: "hang", all: true };
+  const scenario = (file: string, faults: CampaignFile["variants"][number]["faults"] = {}) => ({
+    ...{ name: "one", file, text: file, faults },
+  });
+  const faults = { engine: [fault, { effect: "explode", all: true }, { effect: "hang" }], mysql: [fault] };
+  const start = (variants: CampaignFile["variants"], scenarios = [scenario("a/one.yaml")]) =>
+    requireStartable({ variants, agents: [] }, scenarios, undefined);
+
+  await expect(start([{ name: "good", faults: { engine: [fault] } }])).resolves.toBeUndefined();
+  await expect(start([{ name: "rough", faults }])).rejects.toThrow(
+    /^variant rough: faults\.engine\[1\]\.effect: must be one of status, .*\n.*engine\[2\]\.operation: say what it is for.*\n.*mysql: there is no such twin; there are .*engine/,
+  );
+  await expect(start([{ name: "good" }], [scenario("a/one.yaml", { engine: [{}] })])).rejects.toThrow(
+    "a/one.yaml: faults.engine[0].effect: must be one of",
+  );
+  await expect(start([{ name: "good" }], [scenario("a/one.yaml"), scenario("b/one.yaml")])).rejects.toThrow(
+    "b/one.yaml: a/one.yaml is named one too: rename one of them",
+  );
+  const elsewhere = { name: "next", agent: "ws://127.0.0.1:1/voice", faults: { engine: [fault] } };
+  await expect(start([elsewhere])).rejects.toThrow("variant next: its faults need the twins");
+});
+
 test.each([
   [["start", "--scenarios", "all", "--variant", "x:framing=morse"], "variants[0].framing: Invalid option"],
   [["start", "--scenarios", "all", "--speed", "60"], "speed: Too big"],
+  [["worker", "--agent", "foo"], "--agent.0: must be a ws:// or http:// address"],
   [["cancel"], "cancel takes the id of a campaign"],
   [["fly"], 'there is no command "fly"'],
 ])("the command line %j says what is wrong", (args, words) => {

@@ -16,7 +16,7 @@ export const variantSchema = z.strictObject({
   framing: z.enum(["binary", "json"]).optional(),
   /** Default: the campaign's. */
   speed: speed.optional(),
-  /** Faults by service, armed besides the scenario's; the twins validate them. */
+  /** Faults by service, armed besides the scenario's. They are checked against the twins when a campaign is started. */
   faults: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))).optional(),
   /** Address of the agent to call instead of the campaign's. */
   agent: voiceAddress.optional(),
