@@ -17,8 +17,8 @@ const GAP_BYTES = bytesOf(200);
 const MAX_UNWRITTEN_BYTES = 2 * 1024 * 1024;
 /** Longest timeline, as JSON; later events are left out. */
 const MAX_TIMELINE_CHARACTERS = 4 * 1024 * 1024;
-/** A voice is written in blocks of about a second: a write a frame costs as much as forwarding the frame. */
-const BLOCK_BYTES = bytesOf(1_000);
+/** A voice is written in blocks of about two seconds: a write a frame costs as much as forwarding the frame. */
+const BLOCK_BYTES = bytesOf(2_000);
 const NO_BLOCK: Buffer = Buffer.alloc(0);
 const SILENCE = Buffer.alloc(64 * 1024);
 const HEADER_BYTES = 44;
