@@ -16,7 +16,7 @@ import { familyOf, survivorsOf } from "@offhook/platform/testing/processes";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { PROJECT } from "../../scripts/shared/folders.ts";
-import { Command } from "../support/command.ts";
+import { Command, makeFolder } from "../support/command.ts";
 import { StandInRuntime } from "../support/stand-in-runtime.ts";
 import { VoiceClient } from "../support/voice-client.ts";
 
@@ -113,7 +113,7 @@ describe("dev", () => {
   });
 
   test("ends, and all it started, when the npm that runs it is killed", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "offhook-npm-"));
+    const folder = makeFolder();
     try {
       const program = `node --import ${import.meta.resolve("tsx")} ${join(PROJECT, "scripts", "dev.ts")}`;
       writeFileSync(join(folder, "package.json"), JSON.stringify({ scripts: { dev: program } }));

@@ -1,14 +1,24 @@
 /** Runs a command of the project as people do: a process of its own, in a folder without any settings. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Watched } from "@offhook/platform/testing/watched";
+import { DATASETS_FOLDER } from "../../scripts/shared/folders.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const TSX = import.meta.resolve("tsx");
+
+/** A folder without settings for programs to run in. Its datasets are the project's, which were made already. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "offhook-command-"));
+  mkdirSync(join(folder, ".offhook"));
+  mkdirSync(DATASETS_FOLDER, { recursive: true, mode: 0o700 });
+  symlinkSync(DATASETS_FOLDER, join(folder, ".offhook", "datasets"));
+  return folder;
+}
 
 export interface Finished {
   /** `null`: killed by a signal. */
@@ -39,7 +49,7 @@ export class Command {
     input?: string,
     folder?: string,
   ) {
-    this.folder = folder ?? mkdtempSync(join(tmpdir(), "offhook-command-"));
+    this.folder = folder ?? makeFolder();
     this.#child = spawn(process.execPath, ["--import", TSX, resolve(PROJECT, "scripts", file), ...args], {
       cwd: this.folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },

@@ -1,10 +1,9 @@
 /** The console's address as the programs print it: it opens the console once, and no file has it. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { request } from "@offhook/platform/testing/http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Command } from "../support/command.ts";
+import { Command, makeFolder } from "../support/command.ts";
 
 const environment = `version: 1
 services: []
@@ -14,7 +13,7 @@ actor: { channels: [{ type: voice_ws, url: "ws://192.0.2.7:8008/voice" }] }
 let folder: string;
 let command: Command;
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "console-link-"));
+  folder = makeFolder();
   await writeFile(path.join(folder, "environment.yaml"), environment);
 });
 afterEach(async () => {
