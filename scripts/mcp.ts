@@ -14,7 +14,7 @@ const ENVIRONMENT_FILE = ".env";
 /** Time in which a server that ends takes back what a running scenario gave to the twins. */
 const CLOSE_MS = 3_000;
 
-const USAGE = `npm run --silent mcp     an MCP server on standard input and output
+const USAGE = `npm run mcp     an MCP server on standard input and output, for coding agents
 
   --url URL      the agent; default: VOICE_URL, the one that runs here, the channel of the twins' environment file
   --twins URL    the twins behind the agent; default: those that run here, TWINS_URL
@@ -22,7 +22,8 @@ const USAGE = `npm run --silent mcp     an MCP server on standard input and outp
   --sandbox ID   default: dev
   --help
 
-A coding agent starts it; --silent keeps npm's own lines out of the protocol. twins/mcp/README.md says how.`;
+A coding agent starts it, as npm run --silent mcp: without --silent npm's own lines come before the protocol's.
+twins/mcp/README.md has the settings of several.`;
 
 const options = {
   url: { type: "string" },
@@ -42,7 +43,7 @@ type Values = z.output<typeof valuesSchema>;
 try {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
   const given = readArguments(USAGE, options);
-  if (given === undefined) console.error(USAGE);
+  if (given === undefined) console.log(USAGE);
   else await serve(readValues(given.values));
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : error);

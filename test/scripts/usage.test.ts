@@ -17,6 +17,7 @@ const commands = {
   dial: "dial.ts",
   campaign: "campaign.ts",
   load: "load.ts",
+  mcp: "mcp.ts",
   twins: "../twins/main.ts",
   agent: "../agent/main.ts",
   dataset: "dataset.ts",

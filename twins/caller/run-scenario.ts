@@ -37,6 +37,8 @@ export interface RunOptions {
   headers?: Record<string, string>;
   limits?: Partial<CallLimits>;
   recordingFile?: string | undefined;
+  /** Hangs up when it aborts, and no verdict is reached. */
+  signal?: AbortSignal | undefined;
   onEvent?: ((event: ScenarioEvent) => void) | undefined;
   /** Default: off. */
   telemetry?: Telemetry | undefined;
@@ -64,7 +66,8 @@ const MAX_FAULT_SECONDS = 86_400;
 
 /**
  * Runs one scenario. A failed call is a result, not an error.
- * @throws SandboxError when the twins do not answer, ScenarioError when they refuse the scenario's rows, faults or script
+ * @throws SandboxError when the twins do not answer, ScenarioError when they refuse the scenario's rows, faults or script,
+ *   the signal's reason when it aborts
  */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioRun> {
   const { sandbox, speed = 1 } = options;
@@ -99,6 +102,7 @@ async function placeAndJudge(scenario: Scenario, options: RunOptions, speed: num
       speed,
       ...(options.limits ? { limits: options.limits } : {}),
       ...(options.recordingFile === undefined ? {} : { recordingFile: options.recordingFile }),
+      ...(options.signal ? { signal: options.signal } : {}),
       onEvent: (event) => {
         spans.note(event);
         options.onEvent?.(event);
@@ -108,6 +112,7 @@ async function placeAndJudge(scenario: Scenario, options: RunOptions, speed: num
       throw error;
     });
     spans.end(report);
+    options.signal?.throwIfAborted();
     const call = observe(report, await witness?.runtimeRecord(), await witness?.events());
     witness?.stopListening();
     const judgement = await judge({

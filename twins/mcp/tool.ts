@@ -10,6 +10,8 @@ interface ToolContext {
   runs: ScenarioRuns;
   /** Tells the client how far a long call is; a client that did not ask for it hears nothing. */
   report(message: string): void;
+  /** Aborts when the client cancels the call. */
+  signal: AbortSignal;
 }
 
 /** Names of hints, so that a tool says what it is in words. */
@@ -43,7 +45,7 @@ interface ToolDefinition<Input extends z.ZodRawShape, Output extends z.ZodRawSha
 export interface Tool {
   name: string;
   title: string;
-  register(server: McpServer, context: Omit<ToolContext, "report">): void;
+  register(server: McpServer, context: Omit<ToolContext, "report" | "signal">): void;
 }
 
 export function defineTool<Input extends z.ZodRawShape, Output extends z.ZodRawShape>(
@@ -73,7 +75,7 @@ export function defineTool<Input extends z.ZodRawShape, Output extends z.ZodRawS
           // Twins of this machine, not the open world.
           annotations: { title, ...HINTS[kind], openWorldHint: false },
         },
-        async (given, { _meta, sendNotification }) => {
+        async (given, { _meta, sendNotification, signal }) => {
           let progress = 0;
           const report = (message: string) => {
             const progressToken = _meta?.progressToken;
@@ -82,7 +84,9 @@ export function defineTool<Input extends z.ZodRawShape, Output extends z.ZodRawS
             const params = { progressToken, progress, message };
             void sendNotification({ method: "notifications/progress", params }).catch(() => undefined);
           };
-          const answer = outputSchema.parse(await run(inputSchema.parse(given), { ...context, report }));
+          const answer = outputSchema.parse(
+            await run(inputSchema.parse(given), { ...context, report, signal }),
+          );
           return {
             structuredContent: answer,
             // For clients that read no structured content.

@@ -54,6 +54,18 @@ export class McpClient {
     return text;
   }
 
+  /** Calls a tool and cancels it when it reports progress of this message. */
+  async cancelAt(name: string, args: Record<string, unknown>, message: RegExp): Promise<void> {
+    this.called.push(name);
+    const cancelling = new AbortController();
+    const onprogress = (progress: Progress) => {
+      if (message.test(progress.message ?? "")) cancelling.abort("the test cancels it");
+    };
+    const options = { signal: cancelling.signal, onprogress };
+    const result = this.client.callTool({ name, arguments: args }, undefined, options);
+    await expect(result).rejects.toThrow("the test cancels it");
+  }
+
   async #request(name: string, args: Record<string, unknown>, onprogress?: (progress: Progress) => void) {
     this.called.push(name);
     const options = onprogress && { onprogress };

@@ -171,6 +171,20 @@ test("rows: tables, rows by columns, and the difference since the last reset, wh
   expect((await mcp.call("read_difference", difference, rows)).total).toBe(0);
 });
 
+test("a scenario that its client cancels hangs up and has no verdict, and the next one runs", async () => {
+  const calls = z.object({ calls: z.array(object) });
+  const faults = z.object({ faults: z.array(object) });
+  await mcp.cancelAt("run_scenario", { scenario: "errors-worse-splunk-busy", speed: 1 }, /^caller: /);
+  const next = { scenario: "ask-status", speed: SPEED };
+  expect(await mcp.call("run_scenario", next, object)).toMatchObject({ passed: true });
+  const listed = await mcp.call("list_calls", { limit: 2 }, calls);
+  expect(listed.calls).toMatchObject([
+    { scenario: "ask-status", passed: true },
+    { scenario: "errors-worse-splunk-busy", passed: null, status: "ended", tool_calls: [] },
+  ]);
+  expect((await mcp.call("list_faults", {}, faults)).faults).toEqual([]);
+});
+
 test("faults: templates, armed by name and by members, listed with their hits, removed", async () => {
   const faults = z.object({ faults: z.array(z.looseObject({ id: z.string(), twin: z.string() })) });
   const { templates } = await mcp.call(

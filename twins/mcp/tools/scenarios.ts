@@ -96,13 +96,13 @@ export const scenarioTools = [
         .nullable()
         .describe("Where a browser that is signed in shows and plays the call"),
     },
-    async run({ scenario: name, speed, framing }, { project, runs, report }) {
+    async run({ scenario: name, speed, framing }, { project, runs, report, signal }) {
       const scenario = find(project, name);
       const onEvent = (event: ScenarioEvent) => {
         const told = tell(event);
         if (told !== undefined) report(told);
       };
-      const options = { speed, onEvent, ...(framing === undefined ? {} : { framing }) };
+      const options = { speed, onEvent, signal, ...(framing === undefined ? {} : { framing }) };
       const { run, consoleUrl } = await runs.place(scenario, options, (reason) =>
         report(`waiting for the agent: ${reason}`),
       );
