@@ -45,7 +45,7 @@ export interface CallPlace {
 }
 
 /** Nobody could be called, so there is nothing to judge; another attempt may reach somebody. */
-export class NotPlacedError extends Error {
+class NotPlacedError extends Error {
   override name = "NotPlacedError";
 }
 

@@ -10,7 +10,7 @@ const speed = z.number().min(0.1).max(50);
 const voiceAddress = z.url({ protocol: /^(https?|wss?)$/, error: "must be a ws:// or http:// address" });
 
 /** A named set of options under which every scenario is called. */
-export const variantSchema = z.strictObject({
+const variantSchema = z.strictObject({
   name,
   /** Default: the scenario's, else binary. */
   framing: z.enum(["binary", "json"]).optional(),
