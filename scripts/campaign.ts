@@ -143,11 +143,11 @@ async function offer(store: CampaignStore, campaign: Campaign): Promise<void> {
 async function workOff(store: CampaignStore, campaign: Campaign, options: WorkOptions): Promise<number> {
   const crew = startCrew(campaign.id, options);
   let interrupted = false;
-  onSignals(() => {
-    if (!interrupted) terminal.line(`\nfinishing the calls that run; once more to end at once`);
+  onEnd(() => {
+    terminal.line(`\nfinishing the calls that run; once more to end at once`);
     interrupted = true;
-    crew.stop();
-  });
+    crew.finish();
+  }, crew.endAtOnce);
   const stopProgress = printProgress({ store, campaign, terminal, stream: process.stdout });
   const worked = await crew.ended;
   await stopProgress();
@@ -191,12 +191,13 @@ async function work(options: WorkOptions, databaseUrl: string): Promise<number> 
         }
       },
     });
-    let stops = 0;
-    onSignals(() => {
-      stops += 1;
-      if (stops > 1) process.exit(INTERRUPTED);
-      void worker.stop().catch(() => undefined); // `ended` says it.
-    });
+    onEnd(
+      () => void worker.stop().catch(() => undefined), // `ended` says it.
+      () => {
+        places.abandon();
+        process.exit(INTERRUPTED);
+      },
+    );
     await worker.ended;
     return 0;
   } finally {
@@ -237,14 +238,24 @@ function statusOf({ total, campaign }: CampaignReport): number {
   return total.passed === total.calls ? 0 : 1;
 }
 
-function onSignals(stop: () => void): void {
-  let lastMs = Number.NEGATIVE_INFINITY;
-  const receive = () => {
-    const nowMs = performance.now();
-    if (nowMs - lastMs > SAME_SIGNAL_MS) stop();
-    lastMs = nowMs;
+/**
+ * @param finish called once: with the first signal, or when the terminal or npm is gone
+ * @param endAtOnce called when a signal comes again, or with SIGQUIT
+ */
+function onEnd(finish: () => void, endAtOnce: () => void): void {
+  let finishingSinceMs: number | undefined;
+  const finishOnce = () => {
+    if (finishingSinceMs !== undefined) return;
+    finishingSinceMs = performance.now();
+    finish();
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, receive);
-  onReaderGone(receive);
-  onNpmGone(receive);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      if (finishingSinceMs === undefined) finishOnce();
+      else if (performance.now() - finishingSinceMs > SAME_SIGNAL_MS) endAtOnce();
+    });
+  }
+  process.on("SIGQUIT", endAtOnce);
+  onReaderGone(finishOnce);
+  onNpmGone(finishOnce);
 }

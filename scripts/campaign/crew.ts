@@ -16,13 +16,15 @@ const PATIENCE_MS = 660_000;
 export interface Crew {
   /** Resolves when every worker has ended. @returns whether all of them ended well */
   ended: Promise<boolean>;
-  /** First the workers finish their calls; a second time they end at once. */
-  stop(): void;
+  /** The workers finish their calls and end. */
+  finish(): void;
+  /** The workers end now; their calls begin again elsewhere. */
+  endAtOnce(): void;
 }
 
 export function startCrew(campaign: string, work: WorkOptions): Crew {
   const children = new Set<ChildProcess>();
-  let stops = 0;
+  let isEnding = false;
 
   const member = async (): Promise<boolean> => {
     for (let useless = 0; ; ) {
@@ -34,18 +36,21 @@ export function startCrew(campaign: string, work: WorkOptions): Crew {
         child.once("error", () => resolve([null]));
       });
       children.delete(child);
-      if (code === 0 || stops > 0) return code === 0;
+      if (code === 0 || isEnding) return code === 0;
       useless = performance.now() - startedAtMs < USEFUL_MS ? useless + 1 : 0;
       if (useless >= MAX_USELESS) return false;
     }
   };
 
+  const end = (signal: "SIGTERM" | "SIGQUIT") => {
+    isEnding = true;
+    for (const child of children) child.kill(signal);
+  };
+
   return {
     ended: Promise.all(Array.from({ length: work.workers }, member)).then((ends) => ends.every(Boolean)),
-    stop: () => {
-      stops += 1;
-      for (const child of children) child.kill("SIGTERM");
-    },
+    finish: () => end("SIGTERM"),
+    endAtOnce: () => end("SIGQUIT"),
   };
 }
 

@@ -13,6 +13,8 @@ import { type House, type Stage, startHouse } from "../shared/house.ts";
 export interface Places {
   place(order: CallOrder, slot: number): Promise<PlacedCall>;
   close(): Promise<void>;
+  /** Removes what would outlive this process, which ends. */
+  abandon(): void;
 }
 
 export interface PlacesOptions {
@@ -49,7 +51,10 @@ export function openPlaces({ agents, twins, headers }: PlacesOptions): Places {
     return { url: voiceUrl(url), sandbox: await sandbox, headers };
   }
 
+  const abandon = () => rmSync(folder, { recursive: true, force: true });
+
   return {
+    abandon,
     place: async (order, slot) => {
       const recordingFile = join(folder, `${slot}.wav`);
       try {
@@ -65,7 +70,7 @@ export function openPlaces({ agents, twins, headers }: PlacesOptions): Places {
         () => undefined,
       );
       await stages.close();
-      rmSync(folder, { recursive: true, force: true });
+      abandon();
     },
   };
 }

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,10 +16,11 @@ import { leaseServer, type ServerLease } from "@offhook/postgres/server/server";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { WebSocketServer } from "ws";
 import { leaseDatabase } from "../../scripts/campaign/database.ts";
 import { readCommandLine } from "../../scripts/campaign/options.ts";
 import { requireStartable } from "../../scripts/campaign/startable.ts";
-import { run } from "../support/command.ts";
+import { Command, run } from "../support/command.ts";
 
 const log = pino({ level: "silent" });
 /** Short, so that a test need not wait for what a night's campaign has time for. */
@@ -280,6 +282,29 @@ test("npm run campaign places calls with twins and agents of its own, and says h
   const kept = record && (await store.kept(campaign?.id ?? "", record));
   expect(kept?.audio?.subarray(0, 4).toString()).toBe("RIFF");
   expect(kept?.trace?.length).toBeGreaterThan(0);
+});
+
+test("a second signal ends npm run campaign at once, and the call that ran begins again elsewhere", async () => {
+  const agent = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  const called = once(agent, "connection");
+  await once(agent, "listening");
+  const { port } = agent.address() as AddressInfo;
+  const args = ["start", "--scenarios", "open-incident", "--agent", `ws://127.0.0.1:${port}/voice`];
+  const command = new Command("campaign.ts", args, { CAMPAIGN_DATABASE_URL: databaseUrl });
+  const [line] = await called;
+  const hungUp = once(line, "close");
+  command.interrupt();
+  await command.output(/finishing the calls that run; once more to end at once/);
+  const again = setInterval(() => command.interrupt(), 50);
+  await command.output(/goes on/);
+  clearInterval(again);
+  await hungUp;
+  agent.close();
+  const { exitCode, stdout } = await command.finished();
+  expect(exitCode).toBe(130);
+  const [, id = ""] = /resume (\w+) {2}goes on/.exec(stdout) ?? [];
+  await (await hire(id, async (order) => judgeAtOnce(order))).worker.ended;
+  expect(await recordsOf(id)).toMatchObject([{ scenario: "open-incident", attempts: 2 }]);
 });
 
 test("npm run campaign says what is wrong, and begins nothing", async () => {
