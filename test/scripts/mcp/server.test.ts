@@ -241,6 +241,7 @@ test("twins: listed, their manuals without keys, and all reset at once", async (
     "vapi",
   ]);
   for (const twin of twins) expect(twin.status, twin.name).toBe("ok");
+  expect(twins.find(({ name }) => name === "postgres")?.url).toMatch(/^postgres:\/\/[^:@]+@127/);
   const { manual } = await mcp.call("read_manual", { twin: "postgres" }, z.object({ manual: object }));
   expect(manual).toMatchObject({ twin: "postgres", notes: expect.any(Array) });
   expect(manual).not.toHaveProperty("environment");
@@ -261,6 +262,7 @@ test.each([
   ["read_rows", { twin: "postgres", table: "pizzas" }, /pizzas/],
   ["read_rows", { twin: "postgres", table: "incidents", columns: ["taste"] }, /no column taste; it has id/],
   ["read_rows", { twin: "postgres", table: "incidents", where: { limit: "1" } }, /limit is no column/],
+  ["read_difference", { twin: "postgres", table: "pizzas" }, /no table "pizzas"; it has .*incidents/],
   ["read_request", { twin: "postgres", seq: 999_999 }, /999999 is not in the journal/],
   ["read_call", { call_id: "nobody" }, /there is no call nobody/],
   [

@@ -23,7 +23,7 @@ export const twinTools = [
           name: z.string(),
           vendor: z.string(),
           status: z.string().describe("ok, degraded or down"),
-          url: z.string().describe("Base of the vendor's API for the code under test"),
+          url: z.string().describe("Base of the vendor's API for the code under test, without its password"),
           state_version: z.number().describe("Grows with every change of its rows"),
         }),
       ),
@@ -36,7 +36,7 @@ export const twinTools = [
         const { vendor, status, state_version } = health
           .catch({ status: "down", vendor: name, state_version: 0 })
           .parse(answer);
-        return { name, vendor, status, url, state_version };
+        return { name, vendor, status, url: withoutPassword(url), state_version };
       });
       return { twins: await Promise.all(found) };
     },
@@ -74,3 +74,10 @@ export const twinTools = [
     },
   }),
 ];
+
+/** A database's address has the sandbox's password, and clients keep answers. */
+function withoutPassword(address: string): string {
+  const url = new URL(address);
+  url.password = "";
+  return url.href;
+}

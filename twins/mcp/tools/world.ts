@@ -117,14 +117,26 @@ export const worldTools = [
       ...paged,
     },
     async run({ twin, table, max_text, limit, offset }, { project }) {
+      const planes = new ControlPlanes(project);
       const query = { table, limit, offset };
-      const answer = await new ControlPlanes(project).ofTwin("GET", twin, "difference", query);
+      const answer = await planes.ofTwin("GET", twin, "difference", query);
       const { tables, uncompared, rows, total } = differenceAnswer.parse(answer);
+      // Nothing changed, or there is no such table.
+      if (table !== undefined && total === 0) await requireTable(planes, twin, table);
       const shown = takeFitting(rows.map((each) => cutRow(each, max_text)));
       return { tables, uncompared, rows: shown, total, next_offset: nextOffset(offset, shown.length, total) };
     },
   }),
 ];
+
+/** @throws ToolError */
+async function requireTable(planes: ControlPlanes, twin: string, table: string): Promise<void> {
+  const { tables } = schemaAnswer.parse(await planes.ofTwin("GET", twin, "schema"));
+  const names = tables.map(({ name }) => name);
+  if (!names.includes(table)) {
+    throw new ToolError(`${twin} has no table "${table}"; it has ${names.join(", ")}`);
+  }
+}
 
 function cutRow(
   values: Record<string, unknown>,
