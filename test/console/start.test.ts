@@ -45,6 +45,9 @@ test("nothing of the console is loaded before the first request for it", async (
     return urls.flatMap((url) => /\/twins\/console\/.*/.exec(url) ?? []);
   };
   expect(await readFile(file, "utf8")).toContain("/twins/platform/server/console.ts");
+  // Nor, without an endpoint, of the SDK of OpenTelemetry.
+  expect(await readFile(file, "utf8")).toContain("/twins/platform/telemetry/start.ts");
+  expect(await readFile(file, "utf8")).not.toMatch(/\/telemetry\/sdk\.ts|@opentelemetry\/(sdk|exporter)/);
   expect(await loaded()).toEqual([]);
   await fetch(`${baseUrl}/sandboxes`);
   expect(await loaded()).toEqual([]);
