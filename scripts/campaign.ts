@@ -17,6 +17,7 @@ import { Worker } from "@offhook/campaign/worker";
 import { UsageError } from "@offhook/platform/server/command-line";
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { OwnFolderError } from "@offhook/platform/server/locator";
+import { ConfigError } from "../agent/config.ts";
 import { startCrew } from "./campaign/crew.ts";
 import { DatabaseError, leaseDatabase } from "./campaign/database.ts";
 import { type CommandLine, readCommandLine, USAGE, type WorkOptions } from "./campaign/options.ts";
@@ -24,6 +25,7 @@ import { openPlaces, twinsOf } from "./campaign/places.ts";
 import { describe, printProgress } from "./campaign/progress.ts";
 import { requireStartable } from "./campaign/startable.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
+import { startPartsTelemetry } from "./shared/telemetry.ts";
 import { terminalOf } from "./shared/terminal.ts";
 
 const ENVIRONMENT_FILE = ".env";
@@ -31,7 +33,15 @@ const NOTHING_DONE = 2;
 const INTERRUPTED = 130;
 /** The terminal, npm and tsx each deliver a signal; repeats within this time count as one. */
 const SAME_SIGNAL_MS = 500;
-const KNOWN_ERRORS = [UsageError, CampaignError, ScenarioError, SandboxError, DatabaseError, OwnFolderError];
+const KNOWN_ERRORS = [
+  UsageError,
+  CampaignError,
+  ScenarioError,
+  SandboxError,
+  DatabaseError,
+  OwnFolderError,
+  ConfigError,
+];
 const FORMATS = {
   markdown: toMarkdown,
   json: (report: CampaignReport) => `${JSON.stringify(toJson(report), null, 2)}\n`,
@@ -165,10 +175,12 @@ async function work(options: WorkOptions, databaseUrl: string): Promise<number> 
   const { campaign, concurrency, agent, twins, key, workers } = options;
   if (workers > 1) throw new UsageError("worker is one process: start several, or use start --workers");
   const token = process.env.VOICE_TOKEN ?? "";
+  const telemetry = await startPartsTelemetry();
   const places = openPlaces({
     agents: agent,
     twins: twinsOf(twins, key ?? process.env.SANDBOX_API_KEY),
     headers: token === "" ? {} : { authorization: `Bearer ${token}` },
+    telemetry,
   });
   try {
     const worker = await Worker.start({
@@ -202,6 +214,7 @@ async function work(options: WorkOptions, databaseUrl: string): Promise<number> 
     return 0;
   } finally {
     await places.close();
+    await telemetry.stop();
   }
 }
 

@@ -4,11 +4,13 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { type Callee, createProjectServer } from "@offhook/mcp";
 import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
+import { TelemetryError } from "@offhook/platform/telemetry/start";
 import { z } from "zod";
 import { calleeOf, sandboxOf, voiceHeaders } from "./shared/callee.ts";
 import { waitForDev } from "./shared/dev-state.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { locateAgent } from "./shared/locator.ts";
+import { startCallerTelemetry } from "./shared/telemetry.ts";
 
 const ENVIRONMENT_FILE = ".env";
 /** Time in which a server that ends takes back what a running scenario gave to the twins. */
@@ -46,7 +48,7 @@ try {
   if (given === undefined) console.log(USAGE);
   else await serve(readValues(given.values));
 } catch (error) {
-  console.error(error instanceof UsageError ? error.message : error);
+  console.error(error instanceof UsageError || error instanceof TelemetryError ? error.message : error);
   process.exitCode = 2;
 }
 
@@ -58,9 +60,11 @@ function readValues(values: unknown): Values {
 }
 
 async function serve(values: Values): Promise<void> {
+  const telemetry = await startCallerTelemetry();
   const { server, close } = createProjectServer({
     scenariosFolder: SCENARIOS_FOLDER,
     samplesFolder: SAMPLES_FOLDER,
+    telemetry,
     locateTwins: () => {
       const { TWINS_URL, SANDBOX_API_KEY } = process.env;
       const address = sandboxOf(values.twins ?? TWINS_URL, values.key ?? SANDBOX_API_KEY);
@@ -77,7 +81,7 @@ async function serve(values: Values): Promise<void> {
     if (ending) return;
     ending = true;
     setTimeout(() => process.exit(0), CLOSE_MS);
-    void close()
+    void Promise.all([close(), telemetry.stop()])
       .catch(() => undefined)
       .finally(() => process.exit(0));
   };

@@ -9,6 +9,7 @@ import { UsageError } from "@offhook/platform/server/command-line";
 import { voiceUrl } from "../shared/callee.ts";
 import { SAMPLES_FOLDER } from "../shared/folders.ts";
 import { type House, type Stage, startHouse } from "../shared/house.ts";
+import type { PartsTelemetry } from "../shared/telemetry.ts";
 
 export interface Places {
   place(order: CallOrder, slot: number): Promise<PlacedCall>;
@@ -23,15 +24,16 @@ export interface PlacesOptions {
   /** The twins behind the given agents. */
   twins: SandboxAddress | undefined;
   headers: Record<string, string>;
+  telemetry: PartsTelemetry;
 }
 
 const RESET_MS = 30_000;
 
 /** Twins and agents start with the first call that needs them. */
-export function openPlaces({ agents, twins, headers }: PlacesOptions): Places {
+export function openPlaces({ agents, twins, headers, telemetry }: PlacesOptions): Places {
   const samples = readSampleLibrary(SAMPLES_FOLDER);
   const folder = mkdtempSync(join(tmpdir(), "offhook-campaign-"));
-  const stages = new OwnStages();
+  const stages = new OwnStages(telemetry);
   let sandbox: Promise<SandboxClient> | undefined;
 
   /** @throws SandboxError */
@@ -58,7 +60,8 @@ export function openPlaces({ agents, twins, headers }: PlacesOptions): Places {
     place: async (order, slot) => {
       const recordingFile = join(folder, `${slot}.wav`);
       try {
-        return await placeCall(order, { callee: await calleeOf(order, slot), samples, recordingFile });
+        const callee = await calleeOf(order, slot);
+        return await placeCall(order, { callee, samples, recordingFile, telemetry: telemetry.caller });
       } catch (error) {
         await stages.leave(slot);
         throw error;
@@ -78,10 +81,15 @@ export function openPlaces({ agents, twins, headers }: PlacesOptions): Places {
 /** A sandbox and an agent for each slot, kept from call to call; what a call wrote is undone before the next. */
 class OwnStages {
   #house: Promise<House> | undefined;
+  readonly #telemetry: PartsTelemetry;
   readonly #stages = new Map<number, Stage>();
 
+  constructor(telemetry: PartsTelemetry) {
+    this.#telemetry = telemetry;
+  }
+
   async enter(slot: number): Promise<Stage> {
-    this.#house ??= startHouse();
+    this.#house ??= startHouse({ telemetry: this.#telemetry });
     const { twins, openStage } = await this.#house;
     const used = this.#stages.get(slot);
     if (used !== undefined) {

@@ -2,22 +2,27 @@
 
 import { readSampleLibrary } from "@offhook/audio/sample-library";
 import { readScenario } from "@offhook/caller/scenario-file";
+import type { Telemetry } from "@offhook/platform/telemetry/telemetry";
 import { answerQuestions } from "@offhook/platform/testing/bench/child";
 import { SAMPLES_FOLDER } from "../shared/folders.ts";
+import { startCallerTelemetry } from "../shared/telemetry.ts";
 import { Callers } from "./callers.ts";
 import type { CallerQuestions } from "./questions.ts";
 
 const NORMAL_CLOSURE = 1000;
 
 let callers: Callers | undefined;
+let telemetry: Telemetry | undefined;
 
 /** A terminal sends Ctrl-C to the whole group; the calls end when the program that placed them says so. */
 process.on("SIGINT", () => undefined);
 
 answerQuestions<CallerQuestions>({
   prepare: async ({ scenarioFile, ...options }) => {
-    const { plan, expect } = readScenario(scenarioFile, readSampleLibrary(SAMPLES_FOLDER));
-    callers = new Callers({ ...options, plan, closeCode: expect.close_code ?? NORMAL_CLOSURE });
+    const { name, plan, expect } = readScenario(scenarioFile, readSampleLibrary(SAMPLES_FOLDER));
+    telemetry = await startCallerTelemetry();
+    const closeCode = expect.close_code ?? NORMAL_CLOSURE;
+    callers = new Callers({ ...options, plan, closeCode, traced: { scenario: name, telemetry } });
     return null;
   },
   setLevel: async (level) => {
@@ -27,6 +32,7 @@ answerQuestions<CallerQuestions>({
   take: async () => prepared().take(),
   finish: async () => {
     await prepared().finish();
+    await telemetry?.stop();
     return null;
   },
 });

@@ -14,6 +14,8 @@ export interface CallerOptions {
   plan: CallOptions["plan"];
   /** How a good call is closed. */
   closeCode: number;
+  /** Default: no traces. */
+  traced?: CallOptions["traced"];
 }
 
 /** How many calls to keep up. */
@@ -130,7 +132,7 @@ export class Callers {
   }
 
   #place(): void {
-    const { url, framing, headers, plan, closeCode } = this.#options;
+    const { url, framing, headers, plan, closeCode, traced } = this.#options;
     const hangUp = new AbortController();
     const call = { hangUp, answered: false, over: Promise.resolve() };
     const onEvent = (event: CallEvent) => {
@@ -150,6 +152,7 @@ export class Callers {
       framing,
       headers,
       plan,
+      ...(traced === undefined ? {} : { traced }),
       signal: hangUp.signal,
       onEvent,
       frames: {

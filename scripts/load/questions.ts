@@ -11,6 +11,6 @@ export interface CallerQuestions {
 }
 
 /** What the callers of every process do. */
-export interface CallerPlan extends Omit<CallerOptions, "plan" | "closeCode"> {
+export interface CallerPlan extends Omit<CallerOptions, "plan" | "closeCode" | "traced"> {
   scenarioFile: string;
 }

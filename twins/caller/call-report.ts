@@ -1,4 +1,5 @@
 /** The report of a call: its outcome, its turns, its limits. */
+import type { Telemetry } from "@offhook/platform/telemetry/telemetry";
 import type { Framing } from "./line.ts";
 import type { PacingReport } from "./pacer.ts";
 import type { CallerPlan } from "./steps.ts";
@@ -57,6 +58,8 @@ export interface CallReport {
   /** An odd number of bytes came: the callee's audio ended in the middle of a sample. */
   endedInsideSample: boolean;
   pacing: PacingReport;
+  /** The trace that the call began; absent when it is not traced. */
+  traceId?: string;
 }
 
 export interface CallLimits {
@@ -107,6 +110,8 @@ export interface CallOptions {
   recordingFile?: string;
   onEvent?(event: CallEvent): void;
   frames?: FrameObserver;
+  /** The scenario that is played, and where its trace goes; default: nowhere. */
+  traced?: { scenario: string; telemetry: Telemetry | undefined };
   /** The caller hangs up when it is aborted. */
   signal?: AbortSignal;
 }

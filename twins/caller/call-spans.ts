@@ -34,6 +34,10 @@ export class CallSpans {
     return this.#telemetry.inject(this.#context);
   }
 
+  get traceId(): string {
+    return this.#span.spanContext().traceId;
+  }
+
   note(event: CallEvent): void {
     switch (event.type) {
       case "answered":

@@ -12,6 +12,7 @@ import {
   type CallTurn,
   type Outcome,
 } from "./call-report.ts";
+import { CallSpans } from "./call-spans.ts";
 import { type CallerAction, Dialogue, type SayStep } from "./dialogue.ts";
 import { type CalleeTurn, Hearing } from "./hearing.ts";
 import { Line, type LineEnd } from "./line.ts";
@@ -24,8 +25,27 @@ import { describeStep } from "./steps.ts";
 /** A callee that closes after sending nothing for this long in the middle of its turn had stalled. */
 const CLOSED_IN_STALL_MS = 10_000;
 
-/** Places one call; resolves when it is over. Rejects only when the recording cannot be written. */
-export async function placeCall(options: CallOptions): Promise<CallReport> {
+/** Places one call, and begins its trace; resolves when it is over. Rejects only when the recording cannot be written. */
+export async function placeCall({ traced, ...options }: CallOptions): Promise<CallReport> {
+  if (!traced?.telemetry?.isOn) return runCall(options);
+  const spans = new CallSpans(traced.telemetry, { scenario: traced.scenario, speed: options.speed ?? 1 });
+  let report: CallReport | undefined;
+  try {
+    report = await runCall({
+      ...options,
+      headers: { ...spans.headers, ...options.headers },
+      onEvent: (event) => {
+        spans.note(event);
+        options.onEvent?.(event);
+      },
+    });
+    return { ...report, traceId: spans.traceId };
+  } finally {
+    spans.end(report);
+  }
+}
+
+async function runCall(options: CallOptions): Promise<CallReport> {
   const hearing = await Hearing.create();
   try {
     const recorder =

@@ -14,6 +14,8 @@ interface CallResult {
   failures: string[];
   /** Agent reports, requests to twins and utterances in time order; `null` without an engine. */
   trace: TraceLine[] | null;
+  /** Its OpenTelemetry trace; absent when it has none. */
+  traceId?: string;
 }
 
 export interface RunResult {
@@ -38,6 +40,7 @@ export function resultOf(runs: readonly ScenarioRun[]): RunResult {
       toolCalls: run.toolCalls,
       failures: run.failures,
       trace: run.trace ?? null,
+      ...(run.report.traceId === undefined ? {} : { traceId: run.report.traceId }),
     })),
   };
 }

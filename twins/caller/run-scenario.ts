@@ -1,8 +1,7 @@
 /** Runs a scenario from dialling to verdict, for the command line, the demo and the replay tests. */
-import { NO_TELEMETRY, type Telemetry } from "@offhook/platform/telemetry/telemetry";
+import type { Telemetry } from "@offhook/platform/telemetry/telemetry";
 import { placeCall } from "./call.ts";
 import { CALL_LIMITS, type CallEvent, type CallLimits } from "./call-report.ts";
-import { CallSpans } from "./call-spans.ts";
 import { callReportEvent, simulationMetadata } from "./call-verdict.ts";
 import { judge } from "./judge.ts";
 import type { Framing } from "./line.ts";
@@ -89,12 +88,10 @@ async function placeAndJudge(scenario: Scenario, options: RunOptions, speed: num
     ? await Witness.open(sandbox, scenario, { speed, framing }, options.onEvent)
     : undefined;
   try {
-    const spans = new CallSpans(options.telemetry ?? NO_TELEMETRY, { scenario: scenario.name, speed });
     const report = await placeCall({
       url: options.url,
       framing,
       headers: {
-        ...spans.headers,
         ...options.headers,
         ...(witness ? { "X-Simulation-Id": witness.simulationId } : {}),
       },
@@ -103,15 +100,9 @@ async function placeAndJudge(scenario: Scenario, options: RunOptions, speed: num
       ...(options.limits ? { limits: options.limits } : {}),
       ...(options.recordingFile === undefined ? {} : { recordingFile: options.recordingFile }),
       ...(options.signal ? { signal: options.signal } : {}),
-      onEvent: (event) => {
-        spans.note(event);
-        options.onEvent?.(event);
-      },
-    }).catch((error: unknown) => {
-      spans.end();
-      throw error;
+      traced: { scenario: scenario.name, telemetry: options.telemetry },
+      onEvent: (event) => options.onEvent?.(event),
     });
-    spans.end(report);
     options.signal?.throwIfAborted();
     const call = observe(report, await witness?.runtimeRecord(), await witness?.events());
     witness?.stopListening();

@@ -6,6 +6,7 @@ import { resultOf } from "@offhook/caller/result";
 import { runScenario, type ScenarioRun } from "@offhook/caller/run-scenario";
 import type { SandboxClient } from "@offhook/caller/sandbox-client";
 import { parseScenario, type Scenario } from "@offhook/caller/scenario-file";
+import type { Telemetry } from "@offhook/platform/telemetry/telemetry";
 import { isKept, type Keepable } from "./keep.ts";
 import type { CallKey, CallRecord, Campaign, Variant } from "./records.ts";
 
@@ -42,6 +43,8 @@ export interface CallPlace {
   samples: SampleLibrary;
   /** Where a recording is written until it is kept or dropped; one call at a time uses it. */
   recordingFile: string;
+  /** Where the traces of the calls go. */
+  telemetry: Telemetry;
 }
 
 /** Nobody could be called, so there is nothing to judge; another attempt may reach somebody. */
@@ -54,12 +57,13 @@ class NotPlacedError extends Error {
  */
 export async function placeCall(order: CallOrder, place: CallPlace): Promise<PlacedCall> {
   const { campaign, variant } = order;
-  const { callee, recordingFile } = place;
+  const { callee, recordingFile, telemetry } = place;
   const { keep } = campaign.spec;
   const scenario = scenarioOf(order, place.samples);
   try {
     const run = await runScenario(scenario, {
       ...callee,
+      telemetry,
       speed: variant.speed ?? campaign.spec.speed,
       ...(variant.framing === undefined ? {} : { framing: variant.framing }),
       ...(keep === "none" ? {} : { recordingFile }),

@@ -2,6 +2,7 @@
 import { ask, keyHeader } from "@offhook/caller/ask";
 import type { Framing } from "@offhook/caller/line";
 import type { SandboxAddress } from "@offhook/caller/sandbox-client";
+import type { Telemetry } from "@offhook/platform/telemetry/telemetry";
 import { z } from "zod";
 
 /** A tool call that cannot be carried out as asked; the message says what would be right. */
@@ -24,6 +25,8 @@ export interface Project {
   scenariosFolder: string;
   /** Of the callers' recordings. */
   samplesFolder: string;
+  /** Where the traces of the calls go; default: nowhere. */
+  telemetry?: Telemetry;
   /** @returns `undefined` when no twins run. @throws when they cannot be used as they are */
   locateTwins(): SandboxAddress | undefined;
   /** Waits while the agent restarts. @throws when it does not come back */

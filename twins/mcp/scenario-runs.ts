@@ -71,6 +71,7 @@ export class ScenarioRuns {
       ...options,
       url,
       headers,
+      telemetry: this.#project.telemetry,
       sandbox: running.sandbox,
       ...(chosen === undefined ? {} : { framing: chosen }),
     });
