@@ -9,8 +9,8 @@ import {
   type Report,
 } from "@offhook/platform/testing/bench/report";
 import { z } from "zod";
+import { fitSlope } from "../shared/slope.ts";
 import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
-import { fitSlope } from "./soak/slope.ts";
 
 const aimMegabytesPerHour = 1;
 const bytesPerMegabyte = 1024 * 1024;
@@ -89,16 +89,20 @@ function figuresOf(samples: readonly Sample[], notes: string[]): Figure[] {
   const [first, last] = [samples.at(0), samples.at(-1)];
   if (first === undefined || last === undefined) throw new Error("there was no time for a sample");
   const growing = (name: string, member: "heapBytes" | "rssBytes", aim: Pick<Figure, "aim">) => {
-    const { perHour, marginPerHour } = fitSlope(
+    const slope = fitSlope(
       samples.map((sample) => ({ atMs: sample.atMs, value: sample[member] / bytesPerMegabyte })),
     );
-    notes.push(`${name}: ${perHour.toFixed(2)} ± ${marginPerHour.toFixed(2)} MB an hour (95 %).`);
+    notes.push(
+      slope === null
+        ? `${name}: the samples are too few, or too alike, for a slope.`
+        : `${name}: ${slope.perHour.toFixed(2)} ± ${slope.marginPerHour.toFixed(2)} MB an hour (95 %).`,
+    );
     return figure({
       name,
       unit: "MB",
       floor: first[member] / bytesPerMegabyte,
       measured: last[member] / bytesPerMegabyte,
-      value: perHour,
+      value: slope?.perHour ?? null,
       ...aim,
     });
   };

@@ -1,5 +1,6 @@
 /** What a deployment says of itself at its metrics address: memory and its slope, processor time, calls. */
 import { reasonOf } from "@offhook/platform/base/reason";
+import { fitSlope, type Point } from "../shared/slope.ts";
 
 /** A metrics address that does not answer with metrics. */
 export class DeploymentError extends Error {
@@ -10,8 +11,8 @@ export interface DeploymentFigures {
   url: string;
   /** Resident memory at the end of the plateau; `null` when the deployment does not say. */
   residentBytes: number | null;
-  /** Growth of the resident memory over the plateau; `null` without enough independent samples. */
-  slope: MemorySlope | null;
+  /** Growth of the resident memory over the plateau, without its first fifth. */
+  growth: Growth;
   /** Processor cores in use, on average; `null` when the deployment does not say. */
   cores: number | null;
   /** Calls it had at most. */
@@ -21,12 +22,10 @@ export interface DeploymentFigures {
   problem: string | null;
 }
 
-/** Confidence: 95 %, of samples thinned by their autocorrelation. */
-interface MemorySlope {
-  bytesPerHour: number;
-  /** Half width of the interval. */
-  confidenceBytesPerHour: number;
-}
+/** What is known of the growth: its 95 % interval is the slope ± the margin. */
+export type Growth =
+  | { kind: "measured"; bytesPerHour: number; marginBytesPerHour: number }
+  | { kind: "too-short" | "too-few-samples" };
 
 interface Sample {
   atMs: number;
@@ -43,9 +42,10 @@ const FETCH_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** With more samples every other one is removed, and the interval doubled. */
 const MAX_SAMPLES = 4_000;
-/** Fewer independent samples make no interval. */
-const MIN_INDEPENDENT = 5;
-const HOUR_MS = 3_600_000;
+/** A process grows to its working size first: a slope of less time is that of its start. */
+const LEAST_PLATEAU_MS = 10 * 60_000;
+/** This share of the plateau is not fitted, for the same reason. */
+const WARM_UP_SHARE = 0.2;
 
 export class DeploymentMonitor {
   readonly url: string;
@@ -123,7 +123,7 @@ export function describeDeployment({ url, samples, problem }: DeploymentMonitor)
   return {
     url,
     residentBytes: memory.at(-1)?.value ?? null,
-    slope: slopeOf(memory),
+    growth: growthOf(memory),
     cores: first && last && cpuMs > 0 ? ((last.value - first.value) * 1000) / cpuMs : null,
     maxActive: active.length === 0 ? null : Math.max(...active.map(({ value }) => value)),
     samples: samples.length,
@@ -142,11 +142,6 @@ export function sumOfMetric(text: string, name: string): number | undefined {
   return sum;
 }
 
-export interface Point {
-  atMs: number;
-  value: number;
-}
-
 function pointsOf(samples: readonly Sample[], read: (sample: Sample) => number | undefined): Point[] {
   return samples.flatMap((sample) => {
     const value = read(sample);
@@ -154,36 +149,11 @@ function pointsOf(samples: readonly Sample[], read: (sample: Sample) => number |
   });
 }
 
-/**
- * Least-squares slope with its 95 % interval. Memory readings resemble their neighbours, so the number of independent
- * ones is estimated from the residuals' autocorrelation at lag 1: n(1 − r)/(1 + r), after Santer et al. 2000,
- * https://doi.org/10.1029/1999JD901105.
- * @returns `null` with fewer than `MIN_INDEPENDENT` independent samples
- */
-export function slopeOf(points: readonly Point[]): MemorySlope | null {
-  const count = points.length;
-  if (count < MIN_INDEPENDENT) return null;
-  const meanAt = points.reduce((sum, { atMs }) => sum + atMs, 0) / count;
-  const mean = points.reduce((sum, { value }) => sum + value, 0) / count;
-  const spread = points.reduce((sum, { atMs }) => sum + (atMs - meanAt) ** 2, 0);
-  const slope = points.reduce((sum, { atMs, value }) => sum + (atMs - meanAt) * (value - mean), 0) / spread;
-  const residuals = points.map(({ atMs, value }) => value - mean - slope * (atMs - meanAt));
-  const squares = residuals.reduce((sum, residual) => sum + residual ** 2, 0);
-  const products = residuals
-    .slice(1)
-    .reduce((sum, residual, index) => sum + residual * (residuals[index] ?? 0), 0);
-  const correlation = squares === 0 ? 0 : Math.max(0, products / squares);
-  const independent = (count * (1 - correlation)) / (1 + correlation);
-  if (independent < MIN_INDEPENDENT) return null;
-  const error = Math.sqrt(squares / (independent - 2) / spread);
-  return {
-    bytesPerHour: slope * HOUR_MS,
-    confidenceBytesPerHour: studentT(independent - 2) * error * HOUR_MS,
-  };
-}
-
-/** Upper 2.5 % point of Student's t, by the expansion around the normal's (Abramowitz and Stegun 26.7.5). */
-function studentT(degrees: number): number {
-  const z = 1.959964;
-  return z + (z ** 3 + z) / (4 * degrees) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2);
+export function growthOf(memory: readonly Point[]): Growth {
+  const [first, last] = [memory[0], memory.at(-1)];
+  const durationMs = first && last ? last.atMs - first.atMs : 0;
+  if (first === undefined || durationMs < LEAST_PLATEAU_MS) return { kind: "too-short" };
+  const slope = fitSlope(memory.filter(({ atMs }) => atMs - first.atMs >= durationMs * WARM_UP_SHARE));
+  if (slope === null) return { kind: "too-few-samples" };
+  return { kind: "measured", bytesPerHour: slope.perHour, marginBytesPerHour: slope.marginPerHour };
 }

@@ -28,7 +28,8 @@ export const USAGE = `npm run load -- [--calls N] [--url URL]   a load test of a
   --failed PERCENT    limit of the knee: calls that fail; default 1
   --url URL           the agent; default: the one that runs here. Another machine's must be named here
   --yes               more than ${MAX_UNASKED_CALLS} calls at another machine
-  --metrics URL       the agent's metrics (Prometheus text): memory slope, processor time, calls
+  --metrics URL       the agent's metrics (Prometheus text): memory, its slope from --for 600 on, processor
+                      time, calls
   --scenario NAME     what the callers say: a file in samples/scenarios, or a path; default: the first of them
   --protocol P        framing of the voice channel, binary or json; default: the scenario's, else binary
   --processes N       processes of callers; default: one a core, less one

@@ -128,21 +128,28 @@ function lateness(frames: LateFrames | null): string {
 }
 
 function printDeployment(figures: DeploymentFigures, terminal: Terminal): void {
-  const { residentBytes, slope, cores, maxActive, samples, problem } = figures;
+  const { residentBytes, growth, cores, maxActive, samples, problem } = figures;
   const { bold, line } = terminal;
   line(`${bold("deployment")}  ${samples} samples of ${figures.url}`);
   if (problem !== null) row("metrics", terminal.bad(`the last request failed: ${problem}`), terminal);
   if (residentBytes === null) row("memory", "no process_resident_memory_bytes there", terminal);
-  else row("memory", `${megabytes(residentBytes)}, ${describeSlope(slope)}`, terminal);
+  else row("memory", `${megabytes(residentBytes)}, ${describeGrowth(growth)}`, terminal);
   if (cores !== null) row("processor", `${cores.toFixed(2)} cores`, terminal);
   if (maxActive !== null) row("calls", `at most ${maxActive}`, terminal);
 }
 
-function describeSlope(slope: DeploymentFigures["slope"]): string {
-  if (slope === null) return "too few independent samples for a slope: a longer --for gives one";
-  const sign = slope.bytesPerHour < 0 ? "−" : "+";
-  const size = megabytes(Math.abs(slope.bytesPerHour));
-  return `${sign}${size} an hour ± ${megabytes(slope.confidenceBytesPerHour)} (95 %)`;
+function describeGrowth(growth: DeploymentFigures["growth"]): string {
+  switch (growth.kind) {
+    case "too-short":
+      return "no slope: a plateau of ten minutes or more gives one (--for 600)";
+    case "too-few-samples":
+      return "no slope: its readings are too alike; a longer --for gives one";
+    case "measured": {
+      const sign = growth.bytesPerHour < 0 ? "−" : "+";
+      const size = megabytes(Math.abs(growth.bytesPerHour));
+      return `${sign}${size} an hour ± ${megabytes(growth.marginBytesPerHour)} (95 %)`;
+    }
+  }
 }
 
 function megabytes(bytes: number): string {

@@ -5,7 +5,7 @@ import { startScriptedCallee } from "@offhook/caller/testing/scripted-callee";
 import { UsageError } from "@offhook/platform/server/command-line";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Callers } from "../../scripts/load/callers.ts";
-import { slopeOf, sumOfMetric } from "../../scripts/load/deployment.ts";
+import { growthOf, sumOfMetric } from "../../scripts/load/deployment.ts";
 import { TOLERANCE } from "../../scripts/load/figures.ts";
 import { Histogram } from "../../scripts/load/histogram.ts";
 import { readCommandLine, readOptions } from "../../scripts/load/options.ts";
@@ -244,26 +244,40 @@ describe("the memory slope", () => {
 
   test("of readings with a known growth is that growth, within its interval", () => {
     const random = noise();
-    const points = Array.from({ length: 600 }, (_, second) => ({
+    const points = Array.from({ length: 1_200 }, (_, second) => ({
       atMs: second * 1_000,
       value: 80e6 + (second / 3_600) * 50e6 + random.next().value * 1e6,
     }));
-    const { bytesPerHour, confidenceBytesPerHour } = slopeOf(points) ?? {
-      bytesPerHour: 0,
-      confidenceBytesPerHour: 0,
-    };
-    expect(Math.abs(bytesPerHour - 50e6)).toBeLessThan(confidenceBytesPerHour);
-    expect(confidenceBytesPerHour).toBeLessThan(3e6);
+    const growth = growthOf(points);
+    if (growth.kind !== "measured") throw new Error(growth.kind);
+    expect(Math.abs(growth.bytesPerHour - 50e6)).toBeLessThan(growth.marginBytesPerHour);
+    expect(growth.marginBytesPerHour).toBeLessThan(3e6);
   });
 
-  test("is not given for readings of which each repeats the one before", () => {
+  test("leaves out how a process grows to its working size", () => {
+    const random = noise();
+    const points = Array.from({ length: 900 }, (_, second) => ({
+      atMs: second * 1_000,
+      value: 80e6 + Math.min(second, 100) * 1e6 + random.next().value * 1e6,
+    }));
+    const growth = growthOf(points);
+    if (growth.kind !== "measured") throw new Error(growth.kind);
+    expect(Math.abs(growth.bytesPerHour)).toBeLessThan(growth.marginBytesPerHour);
+  });
+
+  test("is not given for a minute, nor for readings of which each repeats the one before", () => {
+    expect(growthOf(Array.from({ length: 60 }, (_, second) => ({ atMs: second * 1_000, value: 1 })))).toEqual(
+      {
+        kind: "too-short",
+      },
+    );
     const random = noise();
     let value = 80e6;
-    const points = Array.from({ length: 60 }, (_, second) => {
-      if (second % 20 === 0) value = 80e6 + random.next().value * 1e7;
+    const points = Array.from({ length: 900 }, (_, second) => {
+      if (second % 300 === 0) value = 80e6 + random.next().value * 1e7;
       return { atMs: second * 1_000, value };
     });
-    expect(slopeOf(points)).toBeNull();
+    expect(growthOf(points)).toEqual({ kind: "too-few-samples" });
   });
 
   test("counts every process of a deployment, and no metric whose name only begins alike", () => {
