@@ -35,12 +35,12 @@ const plans: Record<BenchOptions["size"], Plan> = {
     rounds: 3,
     windowMs: 3_000,
     memoryCalls: 400,
-    costRounds: 9,
+    costRounds: 15,
     rateSetUps: 300,
     toolWindowMs: 3_000,
   },
 };
-const longestMs: Record<BenchOptions["size"], number> = { quick: 58_000, full: 360_000 };
+const longestMs: Record<BenchOptions["size"], number> = { quick: 58_000, full: 450_000 };
 
 const explanations = [
   "floor: a bare ws relay, and a bare express handler; measured: the agent; value: what the agent adds, unless it is a ratio.",

@@ -44,6 +44,8 @@ export interface StreamFigures {
   maxMs: number;
   /** How late the far ends themselves sent at worst: beyond some ms the figures are theirs, not the program's. */
   senderLateMs: number;
+  /** The same of one frame in a hundred. */
+  senderLateP99Ms: number;
 }
 
 export interface ToolFigures {

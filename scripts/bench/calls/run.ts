@@ -44,9 +44,14 @@ export interface Run {
 /** Far ends that send later than this measure the machine's other work. */
 const DISTURBED_MS = 10;
 
-/** Whether the load itself was in time, so that a window's figures are the program's. */
+/** Whether the load itself was always in time, so that a window's delays are the program's. */
 export function isUndisturbed({ senderLateMs }: StreamFigures): boolean {
   return senderLateMs <= DISTURBED_MS;
+}
+
+/** Whether the load was in time but for single stalls, which change the delay of a few frames and not what one costs. */
+export function isInTime({ senderLateP99Ms }: StreamFigures): boolean {
+  return senderLateP99Ms <= DISTURBED_MS;
 }
 
 /** Both, the floor first: they take turns, so that both have the same neighbours on the machine. */

@@ -37,38 +37,39 @@ export async function streamBothWays(calls: CallEnds[], durationMs: number): Pro
   };
   const sockets = calls.flatMap(({ caller, runtime }) => [caller, runtime]);
   for (const socket of sockets) socket.on("message", receive);
-  const { sent, counted, senderLateMs } = await sendInRealTime(sockets, startedAt, countTo, isCounted);
+  const { sent, lateMs } = await sendInRealTime(sockets, startedAt, countTo, isCounted);
   const waitUntil = performance.now() + stragglersMs;
-  while (delays.length < counted && performance.now() < waitUntil) await wait(5);
+  while (delays.length < lateMs.length && performance.now() < waitUntil) await wait(5);
   for (const socket of sockets) socket.off("message", receive);
 
   return {
     sent,
     frames: delays.length,
-    lost: counted - delays.length,
+    lost: lateMs.length - delays.length,
     changed,
     p50Ms: percentile(delays, 0.5),
     p99Ms: percentile(delays, 0.99),
-    maxMs: delays.reduce((most, delay) => Math.max(most, delay), 0),
-    senderLateMs,
+    maxMs: longest(delays),
+    senderLateMs: longest(lateMs),
+    senderLateP99Ms: percentile(lateMs, 0.99),
   };
 }
 
 /**
  * Each socket sends every 20 ms; their turns are spread evenly over the 20 ms, as those of real callers are. A frame that leaves late
  * counts as well.
+ * @returns the frames sent, and how late each counted one was
  */
 async function sendInRealTime(
   sockets: WebSocket[],
   startedAt: number,
   until: number,
   isCounted: (dueAt: number) => boolean,
-): Promise<{ sent: number; counted: number; senderLateMs: number }> {
+): Promise<{ sent: number; lateMs: number[] }> {
   const apartMs = frameMs / sockets.length;
   const dueAt = (turn: number) => startedAt + turn * apartMs;
   let sent = 0;
-  let counted = 0;
-  let senderLateMs = 0;
+  const lateMs: number[] = [];
   let turn = 0;
   while (dueAt(turn) < until) {
     for (; dueAt(turn) <= performance.now() && dueAt(turn) < until; turn++) {
@@ -80,11 +81,13 @@ async function sendInRealTime(
       frame.writeDoubleLE(dueAt(turn), dueAtByte);
       socket?.send(frame);
       sent++;
-      if (!isCounted(dueAt(turn))) continue;
-      counted++;
-      senderLateMs = Math.max(senderLateMs, leavesAt - dueAt(turn));
+      if (isCounted(dueAt(turn))) lateMs.push(leavesAt - dueAt(turn));
     }
     await wait(1);
   }
-  return { sent, counted, senderLateMs };
+  return { sent, lateMs };
+}
+
+function longest(timesMs: readonly number[]): number {
+  return timesMs.reduce((most, timeMs) => Math.max(most, timeMs), 0);
 }

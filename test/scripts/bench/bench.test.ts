@@ -5,6 +5,7 @@ import { describeMachine, figure, tableOf } from "@offhook/platform/testing/benc
 import { percentile } from "@offhook/platform/testing/bench/statistics";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { type CostRound, costFigures } from "../../../scripts/bench/calls/cost.ts";
 import { streamBothWays } from "../../../scripts/bench/calls/stream.ts";
 import { checkFloors, readFloors, sentenceOf } from "../../../scripts/bench/check.ts";
 import { fitSlope } from "../../../scripts/shared/slope.ts";
@@ -22,6 +23,52 @@ describe("npm run bench", () => {
       "there is no bench nothing; there are: calls, soak, sandbox, search, log-query",
     );
     expect(run.stdout).toBe("");
+  });
+});
+
+describe("processor time a frame", () => {
+  const roundsOf = (
+    floors: readonly number[],
+    inTime: (index: number) => boolean = () => true,
+  ): CostRound[] =>
+    floors.map((floor, index) => ({
+      floor,
+      agent: floor * 1.05,
+      recorded: floor * 1.3,
+      inTime: inTime(index),
+    }));
+
+  it("is judged by the median of each round's ratio to the relay", () => {
+    const notes: string[] = [];
+    const [agent, recorded, calls] = costFigures(roundsOf([24, 25, 26, 25]), notes);
+    expect(agent).toMatchObject({ value: expect.closeTo(1.05), passed: true });
+    expect(recorded).toMatchObject({ value: expect.closeTo(1.3), passed: false });
+    expect(calls).toMatchObject({ floor: 400, measured: 381 });
+    expect(notes.join(" ")).toContain("middle half is 1.05–1.05");
+  });
+
+  it("takes only rounds in which the load was in time, and gives no verdict on too few", () => {
+    const [agent] = costFigures(
+      roundsOf([25, 25, 25, 5], (index) => index < 3),
+      [],
+    );
+    expect(agent).toMatchObject({ floor: 25, passed: true });
+    const notes: string[] = [];
+    const late = costFigures(
+      roundsOf([25, 25, 25, 25], (index) => index < 2),
+      notes,
+    );
+    expect(late.map(({ passed }) => passed)).toEqual([undefined, undefined, undefined]);
+    expect(late[2]).toMatchObject({ floor: null, measured: null });
+    expect(notes.join(" ")).toContain("late in all but 2 of 4 rounds");
+  });
+
+  it("has no verdict when the relay itself took now more, now less", () => {
+    const notes: string[] = [];
+    const figures = costFigures(roundsOf([25, 70, 26, 90, 24]), notes);
+    expect(figures.map(({ passed }) => passed)).toEqual([undefined, undefined, undefined]);
+    expect(figures[2]).toMatchObject({ floor: null, measured: null });
+    expect(notes.join(" ")).toContain("the machine had other work");
   });
 });
 
