@@ -56,10 +56,10 @@ export function costFigures(all: readonly CostRound[], notes: string[]): Figure[
   const inTime = all.filter((round) => round.inTime);
   const wasInTime = inTime.length >= enoughRounds;
   const rounds = wasInTime ? inTime : all;
-  const quartiles = (of: (round: CostRound) => number) =>
-    [0.25, 0.75].map((share) => percentile(rounds.map(of), share)) as [number, number];
-  const median = (of: (round: CostRound) => number) => percentile(rounds.map(of), 0.5);
-  const [low, high] = quartiles(({ floor }) => floor);
+  const quantile = (share: number, of: (round: CostRound) => number) => percentile(rounds.map(of), share);
+  const median = (of: (round: CostRound) => number) => quantile(0.5, of);
+  const low = quantile(0.25, ({ floor }) => floor);
+  const high = quantile(0.75, ({ floor }) => floor);
   const wasSteady = high / low <= steadyRatio;
   const hasVerdict = wasInTime && wasSteady;
 
@@ -76,9 +76,7 @@ export function costFigures(all: readonly CostRound[], notes: string[]): Figure[
   const callsACore = (side: "floor" | "agent") =>
     hasVerdict ? Math.round(1_000_000 / framesPerCallSecond / median((round) => round[side])) : null;
   const middleHalf = (side: "agent" | "recorded") =>
-    quartiles((round) => round[side] / round.floor)
-      .map((ratio) => ratio.toFixed(2))
-      .join("–");
+    [0.25, 0.75].map((share) => quantile(share, (round) => round[side] / round.floor).toFixed(2)).join("–");
   notes.push(
     `processor time a frame: medians of ${rounds.length} rounds; value: the median of each round's ratio to the relay, whose middle half is ${middleHalf("agent")}, with a recording ${middleHalf("recorded")}.`,
   );
