@@ -60,13 +60,13 @@ test("a reset whose body cannot be kept on disk is a 503, compressed or not, and
   expect((await reset(body)).status).toBe(200);
 });
 
-test("a snapshot, and the reset of a sandbox that would save one, are 503s without room on disk", async () => {
+test("a snapshot is a 503 without room on disk; the reset of a sandbox with logs needs none", async () => {
   expect((await reset(body)).status).toBe(200);
   takeTemporaryFolder();
   expect(await sandbox.control("POST", "/snapshot")).toMatchObject(refused);
-  expect(await resetSandbox()).toMatchObject({ status: 503, body: { error: { code: "not_reset" } } });
   vi.unstubAllEnvs();
   expect((await sandbox.control("POST", "/snapshot")).body.tables.events).toHaveLength(1);
+  takeTemporaryFolder();
   expect((await resetSandbox()).status).toBe(200);
 });
 

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from "node:events";
+import path from "node:path";
 import engine from "@offhook/engine";
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
@@ -9,7 +10,7 @@ import type { RunningTwin, TwinContext } from "@offhook/platform/twin/twin";
 import { WorldUnavailable } from "@offhook/platform/world/world";
 import postgres from "@offhook/postgres";
 import { postgresService } from "@offhook/postgres/testing/tables";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 /** What the bank does when it is reset. */
 let bankReset: (reset: () => Promise<void>, twin: RunningTwin) => Promise<void>;
@@ -146,6 +147,20 @@ describe("POST /sandboxes/{id}/reset", () => {
     expect(answer.body.error.message).toContain("no twin was reset");
     expect(answer.body.error.problems).toEqual([
       { twin: "bank", rule: "could not be reset: the disk is full" },
+    ]);
+    expect(await allTables()).toEqual(before);
+  });
+
+  test("a state that cannot be kept, for there is no room on disk, is not given up: 503", async () => {
+    // More than waits in memory.
+    await control("shop", "/data", { data: { things: [{ id: "x".repeat(1.5 * 2 ** 20) }] } });
+    const before = await allTables();
+    vi.stubEnv("TMPDIR", path.join(import.meta.dirname, "no-such-folder"));
+    const answer = await ask("POST", "/box/reset");
+    vi.unstubAllEnvs();
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.problems).toEqual([
+      { twin: "shop", rule: expect.stringContaining("make room on its disk") },
     ]);
     expect(await allTables()).toEqual(before);
   });

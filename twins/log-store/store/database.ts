@@ -89,7 +89,8 @@ export class Database {
   readonly #cursors = new Set<CursorTable>();
   /** How many were ever opened. */
   #cursorCount = 0;
-  #refusesCursors = false;
+  /** How often all cursors were ended. */
+  #cursorEnds = 0;
 
   constructor(
     owner: object,
@@ -176,9 +177,9 @@ export class Database {
     this.endCursors();
   }
 
-  /** Ends all cursors, also those that are being read or opened: the database is about to be closed. */
+  /** Ends all cursors, also those that are being read or opened. */
   endCursors(): void {
-    this.#refusesCursors = true;
+    this.#cursorEnds++;
     for (const cursor of [...this.#cursors]) cursor.end();
   }
 
@@ -227,6 +228,7 @@ export class Database {
     before?: () => Promise<void>,
   ): Promise<ResultCursor> {
     const table = `cursor_${this.#cursorCount++}`;
+    const ends = this.#cursorEnds;
     const work = (reader: Reader) => reader.materialize(cursorTable(table), statement);
     const count = await this.#runOver(statement, work, options, before);
     const cursor = new CursorTable({
@@ -237,7 +239,7 @@ export class Database {
     });
     this.#cursors.add(cursor);
     void this.#track(cursor.closed.then(() => this.#cursors.delete(cursor)));
-    if (this.#refusesCursors) cursor.end();
+    if (this.#cursorEnds > ends) cursor.end();
     return cursor;
   }
 

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Listeners } from "@offhook/platform/base/listeners";
 import { makeTemporaryFolder, type TemporaryFolder } from "@offhook/platform/base/temporary-folder";
+import type { HeldState } from "@offhook/platform/world/world";
 import type { Logger } from "pino";
 import type { FieldCatalog, IndexMapping, TextIndex } from "../fields.ts";
 import { raw, type Sql } from "../sql.ts";
@@ -113,6 +114,8 @@ class DuckDbLogStore implements LogStore {
   /** The previous file, while queries that began with it run; `#closing` resolves when it is closed. */
   #previous: StoreFile | undefined;
   #closing: Promise<void> = Promise.resolve();
+  /** Files whose content may have to come back: they stay open. */
+  readonly #held = new Set<{ file: StoreFile }>();
   #files = 0;
   readonly #indexes = new IndexNames((statement) => this.query(statement));
   #counts: { stateVersion: number; counts: Promise<ReadonlyMap<string, number>> } | undefined;
@@ -218,9 +221,26 @@ class DuckDbLogStore implements LogStore {
 
   reset(baseline: { file: string | undefined } = { file: this.#baselineFile }): Promise<void> {
     return this.#mutex.run(async () => {
-      const file = await this.#newFile(baseline.file);
+      const isUnchanged = this.#file.isShared && this.#baselineFile === baseline.file;
+      const file = isUnchanged ? this.#file : await this.#newFile(baseline.file);
       this.#baselineFile = baseline.file;
       await this.#replace(file);
+    });
+  }
+
+  hold(): Promise<HeldState> {
+    return this.#mutex.run(async () => {
+      const hold = { file: this.#file };
+      const baselineFile = this.#baselineFile;
+      this.#held.add(hold);
+      return {
+        restore: () =>
+          this.#mutex.run(async () => {
+            this.#baselineFile = baselineFile;
+            await this.#replace(hold.file);
+          }),
+        release: () => this.#mutex.run(async () => this.#release(hold)),
+      };
     });
   }
 
@@ -256,10 +276,12 @@ class DuckDbLogStore implements LogStore {
 
   close(): Promise<void> {
     return this.#mutex.run(async () => {
-      const file = this.#opened;
+      const files = new Set([...this.#held].map(({ file }) => file));
+      if (this.#opened) files.add(this.#opened);
       this.#opened = undefined;
-      for (const left of [file, this.#previous]) left?.cancelAll();
-      await file?.close();
+      this.#held.clear();
+      for (const left of [...files, this.#previous]) left?.cancelAll();
+      for (const file of files) await file.close();
       await this.#closing;
       await this.#temporaryFolder?.remove();
     });
@@ -342,6 +364,7 @@ class DuckDbLogStore implements LogStore {
     // A slow reader of a cursor must not delay a reset.
     for (const left of [this.#opened, this.#previous]) left?.endCursors();
     await this.#closing;
+    this.#file.endCursors();
     this.#switchTo(file);
     this.#changes.forget();
     this.#indexes.forget();
@@ -350,11 +373,25 @@ class DuckDbLogStore implements LogStore {
 
   #switchTo(file: StoreFile): void {
     const before = this.#file;
+    if (before === file) return;
     this.#previous = before;
     this.#opened = file;
-    this.#closing = before.close().catch((error: unknown) => {
+    this.#leaveUnlessHeld(before);
+  }
+
+  /** The caller holds the mutex. */
+  #release(hold: { file: StoreFile }): void {
+    // A store that closes releases all.
+    if (this.#held.delete(hold) && hold.file !== this.#opened) this.#leaveUnlessHeld(hold.file);
+  }
+
+  /** Closes a file as soon as the queries that began with it are done. */
+  #leaveUnlessHeld(file: StoreFile): void {
+    for (const hold of this.#held) if (hold.file === file) return;
+    const closing = file.close().catch((error: unknown) => {
       this.#options.log?.warn({ err: error }, "could not remove a database file that is no longer used");
     });
+    this.#closing = Promise.all([this.#closing, closing]).then(() => undefined);
   }
 
   /** The operations inside an exclusive section. */

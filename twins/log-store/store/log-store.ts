@@ -28,7 +28,7 @@
  * Relation `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)` has what BM25 needs: for each text field, by its name,
  * the number of documents with a token in it, and the number of its tokens.
  */
-import { WorldUnavailable } from "@offhook/platform/world/world";
+import { type HeldState, WorldUnavailable } from "@offhook/platform/world/world";
 import type { FieldCatalog, IndexMapping, NewField } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 import type { MisfitKind } from "./column-value.ts";
@@ -303,6 +303,8 @@ export interface LogStore extends LogWriter {
    * @param baseline `file` as `openLogStore` takes it
    */
   reset(baseline?: { file: string | undefined }): Promise<void>;
+  /** Keeps the present content, or a later one, at no cost: it can come back after a reset or a load. */
+  hold(): Promise<HeldState>;
   /** Replaces the whole content, all or nothing. @throws UnfitDocuments, RepeatedDocuments, what the documents throw */
   load(content: StoreContent): Promise<void>;
   /** Why there is no room for writes at this moment; `undefined`: there is. */

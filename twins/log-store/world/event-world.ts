@@ -4,6 +4,7 @@
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
 import { sourceOf } from "@offhook/platform/world/state-source";
 import {
+  type HeldState,
   missingRow,
   type Page,
   type PageRequest,
@@ -275,6 +276,13 @@ export class EventWorld implements World {
       throw error;
     }
     await alongside.commit();
+  }
+
+  /** A store that is not open yet has its baseline, which a reset brings back. */
+  async hold(): Promise<HeldState> {
+    const opened = this.#options.opened();
+    if (opened) return opened.hold();
+    return { restore: async () => this.#options.opened()?.reset(), release: async () => undefined };
   }
 
   watch(listener: (change: WorldChange) => void): () => void {

@@ -2,6 +2,7 @@
 import type { CheckedWorld } from "@offhook/platform/world/memory-world";
 import { collectTables, sourceOf, withoutTables } from "@offhook/platform/world/state-source";
 import {
+  type HeldState,
   type Page,
   type PageRequest,
   type Row,
@@ -114,6 +115,18 @@ export class EventsAndTables implements World {
       problems: () => [...unknownProblems, ...this.#tables.loadProblems(tables)],
       commit: () => this.#tables.load(tables),
     });
+  }
+
+  async hold(): Promise<HeldState> {
+    const tables = await this.#tables.dump();
+    const events = await this.#events.hold();
+    return {
+      restore: async () => {
+        await events.restore();
+        await this.#tables.load(tables);
+      },
+      release: () => events.release(),
+    };
   }
 
   watch(listener: (change: WorldChange) => void): () => void {

@@ -5,9 +5,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { Listeners } from "../base/listeners.ts";
 import { compareTables } from "../world/difference.ts";
-import { collectTables, dumpState, loadState, sourceOf, withoutTables } from "../world/state-source.ts";
+import {
+  collectTables,
+  dumpState,
+  holdState,
+  loadState,
+  sourceOf,
+  withoutTables,
+} from "../world/state-source.ts";
 import {
   DifferenceUnknown,
+  type HeldState,
   type Page,
   type PageRequest,
   type Problem,
@@ -133,6 +141,18 @@ export class WorldWithFiles implements World {
     if (problems.length > 0) throw new WorldRefusal(problems);
     await this.#naming(loadState(this.#world, withoutTables(source, new Set(names))));
     this.replaceFiles(files);
+  }
+
+  async hold(limitBytes: number): Promise<HeldState> {
+    const files = this.#files.all();
+    const held = await holdState(this.#world, limitBytes);
+    return {
+      restore: async () => {
+        await held.restore();
+        this.replaceFiles(files);
+      },
+      release: () => held.release(),
+    };
   }
 
   /** Replaces all files. */

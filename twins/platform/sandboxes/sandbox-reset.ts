@@ -1,9 +1,7 @@
 /** A reset of a whole sandbox: every twin, or none. */
 
 import { reasonOf } from "../base/reason.ts";
-import { Spool } from "../world/spool.ts";
-import { loadState, writeState } from "../world/state-source.ts";
-import { type StateSource, WorldUnavailable } from "../world/world.ts";
+import { type HeldState, WorldUnavailable } from "../world/world.ts";
 import type { HostedTwin, Sandbox } from "./sandbox.ts";
 
 /** The outcome of a reset. */
@@ -19,34 +17,31 @@ interface TwinFailure {
   unavailable: boolean;
 }
 
-interface Saved {
+interface Held {
   twin: HostedTwin;
-  state: StateSource;
+  state: HeldState;
   stateVersion: number;
 }
 
-/** Resets all twins in parallel. When one fails, all are restored to the state dumped before. */
+/** Resets all twins in parallel. When one fails, all are restored to the state held before. */
 export async function resetSandbox(sandbox: Sandbox): Promise<ResetOutcome> {
   const twins = [...sandbox.twins];
-  const spools: Spool[] = [];
-  const saving = await eachTwin(twins, async ([name, twin]): Promise<[string, Saved]> => {
-    const spool = new Spool(sandbox.snapshotBytes);
-    spools.push(spool);
-    const { state, stateVersion } = await writeState(twin.world, spool);
-    return [name, { twin, state, stateVersion }];
+  const holding = await eachTwin(twins, async ([name, twin]): Promise<[string, Held]> => {
+    const { stateVersion } = twin.world;
+    return [name, { twin, state: await twin.world.hold(sandbox.snapshotBytes), stateVersion }];
   });
   try {
-    return await resetSaved(twins, saving);
+    return await resetHeld(twins, holding);
   } finally {
-    for (const spool of spools) await spool.clear();
+    for (const [, { state }] of holding.done) await state.release();
   }
 }
 
-async function resetSaved(
+async function resetHeld(
   twins: readonly [string, HostedTwin][],
-  saving: { done: [string, Saved][]; failures: TwinFailure[] },
+  holding: { done: [string, Held][]; failures: TwinFailure[] },
 ): Promise<ResetOutcome> {
-  if (saving.failures.length > 0) return { kind: "failed", failures: saving.failures, lost: [] };
+  if (holding.failures.length > 0) return { kind: "failed", failures: holding.failures, lost: [] };
   const resetting = await eachTwin(twins, ([, twin]) => twin.reset());
   if (resetting.failures.length === 0) {
     for (const [, twin] of twins) twin.faults.removeAll();
@@ -56,10 +51,10 @@ async function resetSaved(
   const untouched = new Set(
     resetting.failures.flatMap(({ twin, unavailable }) => (unavailable ? [twin] : [])),
   );
-  const changed = saving.done.filter(
+  const changed = holding.done.filter(
     ([name, { twin, stateVersion }]) => !untouched.has(name) || twin.world.stateVersion !== stateVersion,
   );
-  const restoring = await eachTwin(changed, ([, { twin, state }]) => loadState(twin.world, state));
+  const restoring = await eachTwin(changed, ([, { state }]) => state.restore());
   return { kind: "failed", failures: resetting.failures, lost: restoring.failures };
 }
 

@@ -1,8 +1,16 @@
 /** A whole state that is read and written in batches of rows, so that it may be larger than memory. */
 import { createHash, type Hash } from "node:crypto";
 import { JsonStream } from "./json-stream.ts";
-import type { Spool } from "./spool.ts";
-import { type Row, type StateSource, type Tables, type TakeRows, type World, WorldRefusal } from "./world.ts";
+import { Spool } from "./spool.ts";
+import {
+  type HeldState,
+  type Row,
+  type StateSource,
+  type Tables,
+  type TakeRows,
+  type World,
+  WorldRefusal,
+} from "./world.ts";
 
 /** Limits of a batch of rows. */
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -106,6 +114,19 @@ export async function dumpState(world: World, take: TakeRows): Promise<void> {
     for (let from = 0; from < rows.length; from += BATCH_ROWS) {
       await take(table, rows.slice(from, from + BATCH_ROWS));
     }
+  }
+}
+
+/** Keeps a world's state, so that it can come back. @param limitBytes of what is written out for it @throws SpoolFull, WorldUnavailable */
+export async function holdState(world: World, limitBytes: number): Promise<HeldState> {
+  if (world.hold) return world.hold(limitBytes);
+  const spool = new Spool(limitBytes);
+  try {
+    const { state } = await writeState(world, spool);
+    return { restore: () => loadState(world, state), release: () => spool.clear() };
+  } catch (error) {
+    await spool.clear();
+    throw error;
   }
 }
 

@@ -165,6 +165,14 @@ export function repeatedRow({ table, row, key }: Pick<RowChange, "table" | "row"
 /** Rows of one table, in the order of the table; called for each table in turn. */
 export type TakeRows = (table: string, rows: readonly Row[]) => Promise<void>;
 
+/** A world's state that can come back. */
+export interface HeldState {
+  /** Puts it back. @throws WorldRefusal, WorldUnavailable */
+  restore(): Promise<void>;
+  /** Gives up what was kept for it. */
+  release(): Promise<void>;
+}
+
 export interface StateSource {
   tables: readonly string[];
   /** Rows of a table in batches; none for an unknown table. Elements that are not objects are included, for the table to refuse. */
@@ -194,6 +202,11 @@ export interface World {
   /** `dump` and `load` in batches, for a world that may be larger than memory. */
   dumpTo?(take: TakeRows): Promise<void>;
   loadFrom?(source: StateSource): Promise<void>;
+  /**
+   * Keeps the present state, or a later one, in place of writing it out; absent: it is dumped, and loaded again.
+   * @param limitBytes of what is written out nevertheless @throws SpoolFull
+   */
+  hold?(limitBytes: number): Promise<HeldState>;
   /** Calls `listener` after each committed change until the returned function is called. */
   watch(listener: (change: WorldChange) => void): () => void;
   /**

@@ -174,6 +174,65 @@ describe("a baseline", () => {
   });
 });
 
+describe("a held content", () => {
+  const add = (store: LogStore, id: string) => store.write([{ index: "logs", id, source: "{}" }]);
+
+  test("comes back after a reset and a load, with what was written, and as often as wanted", async () => {
+    const store = await open(baseline);
+    await add(store, "x");
+    const { stateVersion } = store;
+    const held = await store.hold();
+    await store.reset();
+    await held.restore();
+    expect(await idsOf(store)).toEqual(["e0", "e1", "e2", "x"]);
+    expect(store.stateVersion).toBe(stateVersion + 2);
+    await store.load({ fields: [], timeField: undefined, documents: noDocuments() });
+    expect(await idsOf(store)).toEqual([]);
+    await held.restore();
+    await held.release();
+    await add(store, "y");
+    expect(await idsOf(store)).toEqual(["e0", "e1", "e2", "x", "y"]);
+    await store.reset();
+    expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
+  });
+
+  test("of a baseline comes back in its place, after another one was read and written to", async () => {
+    const store = await open(baseline);
+    const other = join(folder, "held-other.duckdb");
+    await makeBaseline(other, 1);
+    const held = await store.hold();
+    await store.reset({ file: other });
+    await add(store, "x");
+    await held.restore();
+    await held.release();
+    expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
+    const cursor = await store.openCursor(raw("SELECT _id FROM documents"));
+    expect((await cursor.query(sql`SELECT count(*) FROM ${cursor.from}`)).rows).toEqual([[3]]);
+    await store.reset();
+    expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
+  });
+
+  test("leaves no file: neither when it is released, nor when the store closes before that", async () => {
+    const store = await open();
+    const own = join(folder, `store-${stores.length - 1}`);
+    const released = await store.hold();
+    await store.reset();
+    expect(await readdir(own)).toHaveLength(2);
+    await released.release();
+    // A write waits until the files before are closed.
+    await store.load({ fields: [], timeField: undefined, documents: noDocuments() });
+    await store.load({ fields: [], timeField: undefined, documents: noDocuments() });
+    expect((await readdir(own)).length).toBeLessThanOrEqual(2);
+    const left = await store.hold();
+    await store.reset();
+    await store.close();
+    await left.release();
+    expect(await readdir(own)).toEqual([]);
+  });
+});
+
+async function* noDocuments(): AsyncGenerator<never[]> {}
+
 describe("result cursors", () => {
   const backwards = raw("SELECT _id, _row FROM documents ORDER BY _row DESC");
   const read = async (held: ResultCursor) =>

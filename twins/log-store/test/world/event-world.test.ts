@@ -114,6 +114,25 @@ describe("events as rows", () => {
     expect(world.stateVersion).toBe(stateVersion);
   });
 
+  test("of a store that nobody opened are those of the baseline, to which a held state goes back", async () => {
+    let opened: LogStore | undefined;
+    const lazy = new EventWorld({
+      store: async () => {
+        opened = store;
+        return store;
+      },
+      opened: () => opened,
+      index: "logs",
+    });
+    const held = await lazy.hold();
+    await held.restore();
+    expect(opened).toBeUndefined();
+    await lazy.insert({ events: [{ _id: "a" }] });
+    await held.restore();
+    await held.release();
+    expect(await lazy.counts()).toMatchObject({ events: 0 });
+  });
+
   test("a change through the store is announced to watchers of the world", async () => {
     const seen: WorldChange[] = [];
     const stop = world.watch((change) => seen.push(change));

@@ -3,6 +3,7 @@
 import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { liveClock } from "@offhook/platform/base/clock";
+import { holdState } from "@offhook/platform/world/state-source";
 import { type Problem, type WorldChange, WorldRefusal } from "@offhook/platform/world/world";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type LogQueryWorld, openWorld } from "../../world/open-world.ts";
@@ -76,6 +77,16 @@ describe("what is written to events and tables at once", () => {
     await opened.world.load({});
     expect(await opened.world.counts()).toMatchObject({ events: 0, macros: 0, users: 0 });
     await opened.world.load(dump);
+    expect(await opened.world.dump()).toEqual(dump);
+  });
+
+  test("a held state comes back, events and tables", async () => {
+    await opened.world.insert({ events: [event], macros: [macro] });
+    const dump = await opened.world.dump();
+    const held = await holdState(opened.world, 0);
+    await opened.world.load({});
+    await held.restore();
+    await held.release();
     expect(await opened.world.dump()).toEqual(dump);
   });
 });
