@@ -72,7 +72,7 @@ interface PolyphaseFilter {
   /** Positions between two input samples that have their own filter. */
   phases: number;
   /** `phases + 1` rows of `2 · reach` coefficients; the last row is the first of the next sample. */
-  coefficients: Float32Array;
+  coefficients: Float64Array;
 }
 
 class PolyphaseResampler implements Resampler {
@@ -83,6 +83,8 @@ class PolyphaseResampler implements Resampler {
   #windowStart: number;
   #inputSamples = 0;
   #outputSamples = 0;
+  /** Stream position after the last sample that is not zero: most of a call is silence in one direction. */
+  #soundEnd = Number.NEGATIVE_INFINITY;
 
   constructor(fromRate: number, toRate: number) {
     this.#filter = filterFor(fromRate, toRate);
@@ -107,6 +109,7 @@ class PolyphaseResampler implements Resampler {
     this.#window.fill(0);
     this.#inputSamples = 0;
     this.#outputSamples = 0;
+    this.#soundEnd = Number.NEGATIVE_INFINITY;
     return rest;
   }
 
@@ -117,6 +120,8 @@ class PolyphaseResampler implements Resampler {
     for (let at = 0; at < samples.length; at += BLOCK_SAMPLES) {
       const block = samples.subarray(at, at + BLOCK_SAMPLES);
       this.#window.set(block, this.#windowLength);
+      const sounding = soundingLength(block);
+      if (sounding > 0) this.#soundEnd = this.#windowStart + this.#windowLength + sounding;
       this.#windowLength += block.length;
       this.#fill(output, first, until);
       this.#dropConsumed();
@@ -133,6 +138,8 @@ class PolyphaseResampler implements Resampler {
       const phase = position % up;
       const from = (position - phase) / up - reach + 1 - this.#windowStart;
       if (from + length > this.#windowLength) return;
+      // Of silence: `output` has zeros already.
+      if (from + this.#windowStart >= this.#soundEnd) continue;
       let sum = 0;
       for (let tap = 0, row = Math.round((phase * phases) / up) * length; tap < length; tap++) {
         sum += (window[from + tap] ?? 0) * (coefficients[row + tap] ?? 0);
@@ -151,6 +158,13 @@ class PolyphaseResampler implements Resampler {
     this.#windowLength -= spare;
     this.#windowStart += spare;
   }
+}
+
+/** Length up to the last sample that is not zero. */
+function soundingLength(samples: Int16Array): number {
+  let length = samples.length;
+  while (length > 0 && samples[length - 1] === 0) length--;
+  return length;
 }
 
 /** Pure and shared by all streams: designing a filter costs milliseconds. Least recently used first. */
@@ -174,7 +188,7 @@ function designFilter(up: number, down: number): PolyphaseFilter {
   const reach = Math.ceil(HALF_LENGTH / lower);
   const length = 2 * reach;
   const phases = Math.min(up, MAX_PHASES);
-  const coefficients = new Float32Array((phases + 1) * length);
+  const coefficients = new Float64Array((phases + 1) * length);
   const row = new Float64Array(length);
   for (let phase = 0; phase <= phases; phase++) {
     let sum = 0;
@@ -184,8 +198,11 @@ function designFilter(up: number, down: number): PolyphaseFilter {
       row[tap] = value;
       sum += value;
     }
-    // Unit gain at DC for every phase. Single precision gives the same result on every machine.
-    for (let tap = 0; tap < length; tap++) coefficients[phase * length + tap] = (row[tap] ?? 0) / sum;
+    // Unit gain at DC for every phase. Single precision gives the same result on every machine; kept in double, for a
+    // conversion of each would take longer than the multiplication.
+    for (let tap = 0; tap < length; tap++) {
+      coefficients[phase * length + tap] = Math.fround((row[tap] ?? 0) / sum);
+    }
   }
   return { up, down, reach, phases, coefficients };
 }

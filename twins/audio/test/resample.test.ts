@@ -92,6 +92,23 @@ describe.each(CONVERSIONS)("from %d to %d samples per second", (from, to) => {
 });
 
 describe("a resampler", () => {
+  test("gives sound between silences as it gives the sound alone, and silence else", () => {
+    // A second is a whole number of samples at any two rates: the filters stand alike at its start.
+    for (const [from, to] of CONVERSIONS) {
+      const sound = tone(300, from).subarray(0, Math.round(from / 3));
+      const second = new Int16Array(from);
+      const alone = resample(concatSamples(sound, second), from, to);
+      const within = resample(concatSamples(second, sound, second, sound), from, to);
+      // The filter looks ahead by less than this: to the beginning of the sound that comes next.
+      const ahead = Math.round(to / 50);
+      expect(within.subarray(to, to + alone.length - ahead), `${from} to ${to}`).toEqual(
+        alone.subarray(0, -ahead),
+      );
+      expect(levelDb(within.subarray(0, to - ahead))).toBe(Number.NEGATIVE_INFINITY);
+      expect(levelDb(alone.subarray(-to / 2))).toBe(Number.NEGATIVE_INFINITY);
+    }
+  });
+
   test("does not drift: after an hour every sample is still in its place", () => {
     const [from, to] = [4_000, 3_000];
     const resampler = createResampler(from, to);
