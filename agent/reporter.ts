@@ -20,6 +20,11 @@ const ATTR_URL_TEMPLATE = "url.template";
 
 const TIMEOUT_MS = 2_000;
 const MAX_SOCKETS = 64;
+/**
+ * Idle connections are closed after this, or a second before the engine said that it would: a report that is sent while the
+ * engine closes its connection is lost. Servers commonly wait 5 s.
+ */
+const MAX_IDLE_MS = 4_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** How the log names a tool call. */
@@ -61,8 +66,9 @@ export function createReporter(
   telemetry: Telemetry = NO_TELEMETRY,
 ): Reporter {
   const inFlight = new Set<Promise<unknown>>();
-  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
-  const httpsAgent = new HttpsAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
+  const connections = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: MAX_IDLE_MS };
+  const httpAgent = new HttpAgent(connections);
+  const httpsAgent = new HttpsAgent(connections);
 
   function send(report: ToolCallReport, simulationId: string, signal: AbortSignal): Promise<void> {
     const { context = ROOT_CONTEXT } = report;

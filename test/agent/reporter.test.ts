@@ -44,9 +44,29 @@ interface EngineRequest {
 /** An engine that notes what it is sent and answers as told. */
 class NotingEngine {
   readonly requests: EngineRequest[] = [];
+  /** How its connections ended. */
+  readonly ends: ("by the agent" | "by itself")[] = [];
   answer: "accept" | "refuse" | "hang" = "accept";
   readonly #watched = new Watched();
-  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  readonly #server;
+
+  /** @param keepAliveTimeout how long it keeps idle connections */
+  constructor(keepAliveTimeout = 5_000) {
+    this.#server = createServer(
+      { keepAliveTimeout },
+      (request, response) => void this.#serve(request, response),
+    );
+    this.#server.on("connection", (socket) => {
+      let end: (typeof this.ends)[number] = "by itself";
+      socket.once("end", () => {
+        end = "by the agent";
+      });
+      socket.once("close", () => {
+        this.ends.push(end);
+        this.#watched.changed();
+      });
+    });
+  }
 
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
@@ -55,6 +75,10 @@ class NotingEngine {
 
   received(count: number): Promise<void> {
     return this.#watched.until(() => this.requests.length >= count, `${count} events`);
+  }
+
+  closed(count: number): Promise<void> {
+    return this.#watched.until(() => this.ends.length >= count, `${count} closed connections`);
   }
 
   stop(): void {
@@ -78,11 +102,10 @@ class NotingEngine {
 }
 
 describe("events to the engine", () => {
-  const engine = new NotingEngine();
+  let engine: NotingEngine;
   let bench: AgentBench;
-  beforeEach(async () => {
-    engine.requests.length = 0;
-    engine.answer = "accept";
+  beforeEach(() => {
+    engine = new NotingEngine();
   });
   afterEach(() => bench.stop());
 
@@ -187,6 +210,17 @@ describe("events to the engine", () => {
     expect(new Set(losses().map(({ tool }) => tool))).toEqual(new Set(["look_up", "unknown"]));
     expect((await bench.get("/metrics")).body).toContain('offhook_events_lost_total{reason="failed"} 64\n');
     expect(bench.captured.text()).not.toMatch(/caller"|told_by_the_caller|words-of-the-caller/);
+    engine.stop();
+  });
+
+  test("an idle connection is closed before the engine closes it, which would lose the report that is sent then", async () => {
+    // It announces two seconds, and may take one longer.
+    engine = new NotingEngine(2_000);
+    await start({ SIMULATION_ID: "sim-1" });
+    const { runtimeCall } = await bench.call();
+    await bench.postTools(runtimeCall, toolCalls(lookUp));
+    await engine.closed(1);
+    expect(engine.ends).toEqual(["by the agent"]);
     engine.stop();
   });
 
