@@ -87,6 +87,7 @@ test("a snapshot is saved, put back, and a reset asks first", async ({ visit }) 
   expect(tables.things.map(({ id }: { id: string }) => id)).toEqual(["bell", "lamp"]);
   const control = `${twins.baseUrl}/c/dev/shop/sim/data?entity_type=things&id=lamp`;
   await request("DELETE", control, { headers: { "x-api-key": twins.apiKey } });
+  await page.getByRole("link", { name: "lamp" }).waitFor({ state: "detached" });
   await page.getByLabel("A file for shop").setInputFiles(file);
   await page.getByRole("button", { name: "Put it back" }).click();
   await page.getByRole("link", { name: "lamp" }).waitFor();
