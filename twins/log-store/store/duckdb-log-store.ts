@@ -362,7 +362,7 @@ class DuckDbLogStore implements LogStore {
   /** Switches to a file with other content. */
   async #replace(file: StoreFile): Promise<void> {
     // A slow reader of a cursor must not delay a reset.
-    for (const left of [this.#opened, this.#previous]) left?.endCursors();
+    this.#previous?.endCursors();
     await this.#closing;
     this.#file.endCursors();
     this.#switchTo(file);
