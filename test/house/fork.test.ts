@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { PROJECT } from "../../scripts/shared/folders.ts";
 import { readPackages } from "../../scripts/shared/packages.ts";
 
-/** Every way there is, each with all that a forker runs; else one of them, and of the others lint and types. */
+/** Every way there is, each with all that a forker runs; else one of them, and of some of the others lint and types. */
 const ALL_FORKS = process.env.FORKS === "all";
 
 /** The project as somebody has cloned it; nothing changes it. */
@@ -124,18 +124,8 @@ async function expectTypesToPass(): Promise<void> {
 const scriptsOf = (): Record<string, string> =>
   JSON.parse(readFileSync(path.join(copy, "package.json"), "utf8")).scripts;
 
-/**
- * Of the copy's tests those that ran here already and that the fork cannot change: of the agent without the project's tools.
- * With FORKS=all none.
- */
-function repeatedTests(): string[] {
-  if (ALL_FORKS) return [];
-  const tested = ["agent", "test/agent", "test/support", "tools/registry.ts", "tools/tool.ts"];
-  expect(git("diff", "--name-only", "--diff-filter=AMR", "--", ...tested)).toBe("");
-  return readdirSync(path.join(copy, "test/agent"))
-    .map((name) => `test/agent/${name}`)
-    .filter((file) => !readFileSync(path.join(copy, file), "utf8").includes('"../../tools/'));
-}
+/** Of the copy's tests those of what the fork changed: its tools, and a call of every scenario. With FORKS=all every one. */
+const changedTests = () => (ALL_FORKS ? [] : ["test/tools", "test/scenarios/every-scenario"]);
 
 /** Of a whole fork: it installs, calls and tests. */
 const WHOLE_LIMIT_MS = (ALL_FORKS ? 30 : 10) * 60_000;
@@ -158,14 +148,7 @@ describe("a fork", () => {
       await expectToPass("npm", "run", "typecheck");
       const { demo } = scriptsOf();
       if (demo !== undefined) await expectToPass("npm", "run", "demo", "--", "--speed", "10");
-      await expectToPass(
-        "npm",
-        "test",
-        "--",
-        "--project",
-        "app",
-        ...repeatedTests().flatMap((file) => ["--exclude", file]),
-      );
+      await expectToPass("npm", "test", "--", "--project", "app", ...changedTests());
       if (ALL_FORKS) await expectToPass("npm", "test", "--", "--project", "house");
       for (const id of without === "twins" ? ["platform"] : without.split(",")) {
         expect(existsSync(path.join(copy, "twins", id))).toBe(false);
