@@ -10,7 +10,7 @@ import { findBenches } from "./bench/find.ts";
 const benches = await findBenches();
 
 const usage = `usage: npm run bench -- [${[...benches.keys()].join("|")}] [--quick] [--json] [--check]
-  --quick   a minute at most, coarser
+  --quick   about a minute, coarser
   --json    one JSON object on stdout instead of the table
   --check   fails when a figure is further from its floor than scripts/bench/floors.json says; those are of full runs`;
 

@@ -14,7 +14,7 @@ import { processorTime } from "./calls/cost.ts";
 import { forwarding } from "./calls/forwarding.ts";
 import { memoryPerCall } from "./calls/memory.ts";
 import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
-import type { Plan, Program, Run, Side } from "./calls/run.ts";
+import type { Plan, Run } from "./calls/run.ts";
 import { setUpAtRate, setUpTime } from "./calls/set-up.ts";
 import { toolWebhook } from "./calls/webhook.ts";
 
@@ -26,6 +26,9 @@ const plans: Record<BenchOptions["size"], Plan> = {
     windowMs: 800,
     memoryCalls: 200,
     costRounds: 3,
+    costTurns: 2,
+    costWarmUpMs: 400,
+    costWindowMs: 300,
     rateSetUps: 75,
     toolWindowMs: 1_000,
   },
@@ -35,12 +38,15 @@ const plans: Record<BenchOptions["size"], Plan> = {
     rounds: 3,
     windowMs: 3_000,
     memoryCalls: 400,
-    costRounds: 15,
+    costRounds: 9,
+    costTurns: 5,
+    costWarmUpMs: 2_000,
+    costWindowMs: 700,
     rateSetUps: 300,
     toolWindowMs: 3_000,
   },
 };
-const longestMs: Record<BenchOptions["size"], number> = { quick: 58_000, full: 450_000 };
+const longestMs: Record<BenchOptions["size"], number> = { quick: 90_000, full: 720_000 };
 
 const explanations = [
   "floor: a bare ws relay, and a bare express handler; measured: the agent; value: what the agent adds, unless it is a ratio.",
@@ -84,23 +90,21 @@ async function measure(
   const farEnds = startChild<FarEndsQuestions>(new URL("./calls/far-ends.ts", import.meta.url));
   children.push(farEnds);
   const toolSecret = randomBytes(16).toString("hex");
-  const { runtimeUrl } = await farEnds.ask("listen", {});
-  const startProgram = async (name: keyof Side<unknown>, recordDir = ""): Promise<Program> => {
+  const { runtimeUrl, collectorUrl } = await farEnds.ask("listen", {});
+  const startProgram: Run["startProgram"] = async (name, options = {}) => {
     const child = startChild<ProgramQuestions>(new URL(`./calls/${name}-program.ts`, import.meta.url), [
       "--expose-gc",
     ]);
     children.push(child);
-    return { name, child, ...(await child.ask("start", { runtimeUrl, toolSecret, recordDir })) };
+    return { name, child, ...(await child.ask("start", { runtimeUrl, toolSecret, ...options })) };
   };
   const programs = { floor: await startProgram("floor"), agent: await startProgram("agent") };
-  const run: Run = { plan: plans[size], progress, farEnds, programs, toolSecret, startProgram };
+  const run: Run = { plan: plans[size], progress, farEnds, programs, toolSecret, collectorUrl, startProgram };
   figures.push(...(await setUpTime(run)));
   figures.push(...(await setUpAtRate(run, notes)));
   const recordDir = await mkdtemp(path.join(tmpdir(), "offhook-bench-"));
   folders.push(recordDir);
-  const recorded = await startProgram("agent", recordDir);
-  figures.push(...(await processorTime(run, recorded, notes)));
-  await recorded.child.stop();
+  figures.push(...(await processorTime(run, recordDir, notes)));
   figures.push(...(await forwarding(run, notes)));
   figures.push(...(await memoryPerCall(run)));
   figures.push(...(await toolWebhook(run)));

@@ -47,7 +47,7 @@ export async function bench({ size, progress }: BenchOptions): Promise<Report> {
   try {
     const { runtimeUrl } = await farEnds.ask("listen", {});
     const toolSecret = randomBytes(16).toString("hex");
-    const { voiceUrl } = await agent.ask("start", { runtimeUrl, toolSecret, recordDir: "" });
+    const { voiceUrl } = await agent.ask("start", { runtimeUrl, toolSecret });
     await farEnds.ask("open", { voiceUrl, calls: plan.calls });
     const samples: Sample[] = [];
     let frames = 0;

@@ -3,8 +3,8 @@
 import { answerQuestions } from "@offhook/platform/testing/bench/child";
 import { z } from "zod";
 import { readConfig } from "../../../agent/config.ts";
-import { createLog } from "../../../agent/log.ts";
 import { startAgent } from "../../../agent/server.ts";
+import { observeProcess } from "../../../agent/telemetry/observe-process.ts";
 import { registryOf } from "../../../tools/registry.ts";
 import { defineTool } from "../../../tools/tool.ts";
 import { incident } from "./incident.ts";
@@ -23,7 +23,7 @@ const openIncident = defineTool({
 });
 
 answerQuestions<ProgramQuestions>({
-  start: async ({ runtimeUrl, toolSecret, recordDir }) => {
+  start: async ({ runtimeUrl, toolSecret, recordDir = "", collectorUrl = "" }) => {
     const config = readConfig({
       PORT: "0",
       VAPI_API_KEY: "bench-key",
@@ -36,7 +36,8 @@ answerQuestions<ProgramQuestions>({
       NODE_ENV: "production",
     });
     const tools = registryOf([{ tool: openIncident }]);
-    const agent = await startAgent(config, { log: createLog(config.logLevel), tools });
+    process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collectorUrl;
+    const agent = await startAgent(config, { ...(await observeProcess(config.logLevel)), tools });
     return { voiceUrl: `${agent.url.replace("http:", "ws:")}/voice`, toolUrl: `${agent.url}/tool` };
   },
   cpu,

@@ -2,6 +2,8 @@
  * The far ends of the calls: every caller and the voice runtime, in one process, so that what a frame carries (the time it
  * left) and the time it arrives come from the same clock, and the program between them has a process to itself.
  */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { answerQuestions } from "@offhook/platform/testing/bench/child";
 import { CallerPool } from "./callers.ts";
 import type { FarEndsQuestions } from "./questions.ts";
@@ -18,8 +20,17 @@ function poolOf(voiceUrl: string): CallerPool {
   return pool;
 }
 
+/** A collector that takes everything; an empty answer says so in OTLP. */
+async function listenForTelemetry(): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => response.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 answerQuestions<FarEndsQuestions>({
-  listen: async () => ({ runtimeUrl: await runtime.listen() }),
+  listen: async () => ({ runtimeUrl: await runtime.listen(), collectorUrl: await listenForTelemetry() }),
   open: async ({ voiceUrl, calls }) => {
     await poolOf(voiceUrl).grow(calls);
     return null;

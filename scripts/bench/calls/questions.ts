@@ -2,8 +2,8 @@
 
 /** Callers, voice runtime and webhook client, in one process with one clock. */
 export interface FarEndsQuestions {
-  /** Starts the stand-in for the voice runtime. */
-  listen: { ask: Record<string, never>; answer: { runtimeUrl: string } };
+  /** Starts the stand-ins for the voice runtime and for a collector of telemetry. */
+  listen: { ask: Record<string, never>; answer: { runtimeUrl: string; collectorUrl: string } };
   /** Makes it so that a program has this many calls open. */
   open: { ask: { voiceUrl: string; calls: number }; answer: null };
   /** Streams both ways, in real time, over so many of the open calls, from the one at position `from` on. */
@@ -56,10 +56,18 @@ export interface ToolFigures {
   p99Ms: number;
 }
 
+/** What the agent does besides forwarding; the floor does nothing else. */
+export interface ProgramOptions {
+  /** Where it records its calls. */
+  recordDir?: string;
+  /** Where it exports traces and metrics. */
+  collectorUrl?: string;
+}
+
 /** A program under measurement: the agent, or the floor. */
 export interface ProgramQuestions {
   start: {
-    ask: { runtimeUrl: string; toolSecret: string; recordDir: string };
+    ask: { runtimeUrl: string; toolSecret: string } & ProgramOptions;
     answer: { voiceUrl: string; toolUrl: string };
   };
   /** Processor time since its start. */

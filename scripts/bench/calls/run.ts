@@ -1,7 +1,7 @@
 /** What the measurements of one run of `bench calls` share. */
 import type { Child } from "@offhook/platform/testing/bench/child";
 import type { BenchOptions } from "@offhook/platform/testing/bench/report";
-import type { FarEndsQuestions, ProgramQuestions, StreamFigures } from "./questions.ts";
+import type { FarEndsQuestions, ProgramOptions, ProgramQuestions, StreamFigures } from "./questions.ts";
 
 /** The same thing of both programs. */
 export interface Side<T> {
@@ -24,8 +24,11 @@ export interface Plan {
   rounds: number;
   windowMs: number;
   memoryCalls: number;
-  /** Turns in which the programs' processor time a frame is taken. */
+  /** Rounds of new processes in which processor time a frame is taken, and the turns of each. */
   costRounds: number;
+  costTurns: number;
+  costWarmUpMs: number;
+  costWindowMs: number;
   /** Calls that are set up at a fixed rate, in each turn. */
   rateSetUps: number;
   toolWindowMs: number;
@@ -37,8 +40,9 @@ export interface Run {
   farEnds: Child<FarEndsQuestions>;
   programs: Side<Program>;
   toolSecret: string;
-  /** @param recordDir where the agent records its calls */
-  startProgram(name: keyof Side<unknown>, recordDir?: string): Promise<Program>;
+  /** Where OTLP over HTTP is taken, and thrown away. */
+  collectorUrl: string;
+  startProgram(name: keyof Side<unknown>, options?: ProgramOptions): Promise<Program>;
 }
 
 /** Far ends that send later than this measure the machine's other work. */

@@ -27,47 +27,34 @@ describe("npm run bench", () => {
 });
 
 describe("processor time a frame", () => {
-  const roundsOf = (
-    floors: readonly number[],
-    inTime: (index: number) => boolean = () => true,
-  ): CostRound[] =>
-    floors.map((floor, index) => ({
-      floor,
-      agent: floor * 1.05,
-      recorded: floor * 1.3,
-      inTime: inTime(index),
-    }));
+  const roundsOf = (...floors: number[]): CostRound[] =>
+    floors.map((floor) => ({ floor, agent: floor * 1.05, recorded: floor * 1.3, traced: floor * 1.06 }));
 
-  it("is judged by the median of each round's ratio to the relay", () => {
+  it("is judged by the median of each round's ratio", () => {
     const notes: string[] = [];
-    const [agent, recorded, calls] = costFigures(roundsOf([24, 25, 26, 25]), notes);
+    const [agent, recorded, traced, calls] = costFigures(roundsOf(24, 25, 26, 25), 4, notes);
     expect(agent).toMatchObject({ value: expect.closeTo(1.05), passed: true });
     expect(recorded).toMatchObject({ value: expect.closeTo(1.3), passed: false });
+    expect(traced).toMatchObject({ floor: 26.25, value: expect.closeTo(1.06 / 1.05), passed: true });
     expect(calls).toMatchObject({ floor: 400, measured: 381 });
     expect(notes.join(" ")).toContain("middle half is 1.05–1.05");
   });
 
-  it("takes only rounds in which the load was in time, and gives no verdict on too few", () => {
-    const [agent] = costFigures(
-      roundsOf([25, 25, 25, 5], (index) => index < 3),
-      [],
-    );
-    expect(agent).toMatchObject({ floor: 25, passed: true });
+  it("has no verdict when too few rounds had their load in time, and no figure when none had", () => {
     const notes: string[] = [];
-    const late = costFigures(
-      roundsOf([25, 25, 25, 25], (index) => index < 2),
-      notes,
-    );
-    expect(late.map(({ passed }) => passed)).toEqual([undefined, undefined, undefined]);
-    expect(late[2]).toMatchObject({ floor: null, measured: null });
+    const late = costFigures(roundsOf(25, 25), 4, notes);
+    expect(late.map(({ passed }) => passed)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(late[0]).toMatchObject({ floor: 25 });
+    expect(late[3]).toMatchObject({ floor: null, measured: null });
     expect(notes.join(" ")).toContain("late in all but 2 of 4 rounds");
+    expect(costFigures([], 4, [])[0]).toMatchObject({ floor: null, measured: null, value: null });
   });
 
   it("has no verdict when the relay itself took now more, now less", () => {
     const notes: string[] = [];
-    const figures = costFigures(roundsOf([25, 70, 26, 90, 24]), notes);
-    expect(figures.map(({ passed }) => passed)).toEqual([undefined, undefined, undefined]);
-    expect(figures[2]).toMatchObject({ floor: null, measured: null });
+    const figures = costFigures(roundsOf(25, 70, 26, 90, 24), 5, notes);
+    expect(figures.map(({ passed }) => passed)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(figures[3]).toMatchObject({ floor: null, measured: null });
     expect(notes.join(" ")).toContain("the machine had other work");
   });
 });
