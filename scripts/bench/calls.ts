@@ -14,7 +14,7 @@ import { processorTime } from "./calls/cost.ts";
 import { forwarding } from "./calls/forwarding.ts";
 import { memoryPerCall } from "./calls/memory.ts";
 import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
-import type { Plan, Run } from "./calls/run.ts";
+import { AGENT_NODE_OPTIONS, type Plan, type Run } from "./calls/run.ts";
 import { setUpAtRate, setUpTime } from "./calls/set-up.ts";
 import { toolWebhook } from "./calls/webhook.ts";
 
@@ -25,10 +25,10 @@ const plans: Record<BenchOptions["size"], Plan> = {
     rounds: 2,
     windowMs: 800,
     memoryCalls: 200,
-    costRounds: 3,
-    costTurns: 2,
-    costWarmUpMs: 400,
-    costWindowMs: 300,
+    costRounds: 1,
+    costWindows: 6,
+    costWarmUpMs: 8_000,
+    costWindowMs: 700,
     rateSetUps: 75,
     toolWindowMs: 1_000,
   },
@@ -38,10 +38,10 @@ const plans: Record<BenchOptions["size"], Plan> = {
     rounds: 3,
     windowMs: 3_000,
     memoryCalls: 400,
-    costRounds: 9,
-    costTurns: 5,
-    costWarmUpMs: 2_000,
-    costWindowMs: 700,
+    costRounds: 5,
+    costWindows: 8,
+    costWarmUpMs: 10_000,
+    costWindowMs: 2_000,
     rateSetUps: 300,
     toolWindowMs: 3_000,
   },
@@ -94,6 +94,7 @@ async function measure(
   const startProgram: Run["startProgram"] = async (name, options = {}) => {
     const child = startChild<ProgramQuestions>(new URL(`./calls/${name}-program.ts`, import.meta.url), [
       "--expose-gc",
+      ...(name === "agent" ? AGENT_NODE_OPTIONS : []),
     ]);
     children.push(child);
     return { name, child, ...(await child.ask("start", { runtimeUrl, toolSecret, ...options })) };

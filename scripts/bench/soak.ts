@@ -11,6 +11,7 @@ import {
 import { z } from "zod";
 import { fitSlope } from "../shared/slope.ts";
 import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
+import { AGENT_NODE_OPTIONS } from "./calls/run.ts";
 
 const aimMegabytesPerHour = 1;
 const bytesPerMegabyte = 1024 * 1024;
@@ -43,6 +44,7 @@ export async function bench({ size, progress }: BenchOptions): Promise<Report> {
   const farEnds = startChild<FarEndsQuestions>(new URL("./calls/far-ends.ts", import.meta.url));
   const agent = startChild<ProgramQuestions>(new URL("./calls/agent-program.ts", import.meta.url), [
     "--expose-gc",
+    ...AGENT_NODE_OPTIONS,
   ]);
   try {
     const { runtimeUrl } = await farEnds.ask("listen", {});

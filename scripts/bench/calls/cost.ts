@@ -1,19 +1,19 @@
 /** What forwarding a frame takes of a processor, and how many calls one core carries by that. */
 import { type Figure, figure } from "@offhook/platform/testing/bench/report";
 import { percentile } from "@offhook/platform/testing/bench/statistics";
-import { isInTime, type Program, type Run, shown, stream } from "./run.ts";
+import { isInTime, type Program, type Run, stream } from "./run.ts";
 
-/** In real time, so that the programs wake up as often as in production; a load on one core is in time for as many. */
-const callsAtATime = 40;
 /** A call has a frame each way every 20 ms. */
 const framesPerCallSecond = 100;
+/** In real time, so that the programs wake up as often as in production; a load on one core is in time for five times as many. */
+const callsASide = 10;
 
-/** The relay, the agent, the agent that records, and the agent that exports traces and metrics. */
-const sides = ["floor", "agent", "recorded", "traced"] as const;
+/** The relay, the relay again, the agent, the agent that records, and the agent that exports traces and metrics. */
+const sides = ["floor", "control", "agent", "recorded", "traced"] as const;
 type SideName = (typeof sides)[number];
 
-/** Processor time a frame, in µs, of one round of processes. */
-export type CostRound = Record<SideName, number>;
+/** Processor time a frame, in µs, of all sides at the same time. */
+export type CostWindow = Record<SideName, number>;
 
 /** What each side is compared with, and the aim for the ratio. */
 const comparisons = [
@@ -22,53 +22,62 @@ const comparisons = [
   { side: "traced", beside: "agent", name: " with traces, beside the agent without", aim: 1.02 },
 ] as const satisfies readonly { side: SideName; beside: SideName; name: string; aim: number }[];
 
-/** Rounds that must have had their load in time for a verdict. */
-const enoughRounds = 3;
-/** The relay does the same in every round: when its quartiles are further apart, the machine is what was measured. */
-const steadyRatio = 1.2;
+/** Windows that must have had their load in time for a verdict. */
+const enoughWindows = 5;
+/** Two relays are the same program: when their ratio is further from one, it is the machine that was measured. */
+const controlTolerance = 0.05;
 
 /**
- * All sides in turns, in rounds of new processes: two processes of the same program differ by up to 15 % in what a frame
- * takes, and keep that difference for as long as they live.
+ * All sides at the same time, for a shared machine is now fast, now slow, by a factor of two: in turns, two equal relays
+ * differed by up to 18 %. In rounds of new processes, for what sets a process apart stays with it. They warm up for long: in
+ * its first seconds, compilation and the garbage of the start are a tenth of what the agent takes.
  */
 export async function processorTime(run: Run, recordDir: string, notes: string[]): Promise<Figure[]> {
-  const rounds: CostRound[] = [];
-  for (let index = 0; index < run.plan.costRounds; index++) {
-    const round = await measureRound(run, recordDir, index);
-    if (round !== undefined) rounds.push(round);
-  }
-  return costFigures(rounds, run.plan.costRounds, notes);
+  const windows: CostWindow[] = [];
+  for (let round = 0; round < run.plan.costRounds; round++)
+    windows.push(...(await measureRound(run, recordDir, round)));
+  return costFigures(windows, run.plan.costRounds * run.plan.costWindows, notes);
 }
 
-/**
- * Of each side the least of its windows, for whatever else runs on the machine only ever adds.
- * @returns `undefined` when the load was late in all windows of a side: bursts cost less a frame
- */
-async function measureRound(run: Run, recordDir: string, index: number): Promise<CostRound | undefined> {
+/** @returns the windows in which the load was in time for all sides: bursts of a late one cost less a frame */
+async function measureRound(run: Run, recordDir: string, round: number): Promise<CostWindow[]> {
   const { plan, farEnds, progress } = run;
-  // Each side is the first to start as often as any other.
-  const order = sides.map((_, at) => sides[(at + index) % sides.length] ?? "floor");
-  const programs = new Map<SideName, Program>();
-  for (const side of order) programs.set(side, await startSide(run, side, recordDir));
-  const least: CostRound = { floor: Infinity, agent: Infinity, recorded: Infinity, traced: Infinity };
-  for (const program of programs.values()) await stream(farEnds, program, callsAtATime, plan.costWarmUpMs);
-  for (let turn = 0; turn < plan.costTurns; turn++) {
-    for (const [side, program] of turn % 2 === 0 ? programs : [...programs].reverse()) {
-      const before = await program.child.ask("cpu", {});
-      const window = await stream(farEnds, program, callsAtATime, plan.costWindowMs);
-      const after = await program.child.ask("cpu", {});
-      const cost = ((after.cpuMs - before.cpuMs) * 1000) / window.sent;
-      if (isInTime(window)) least[side] = Math.min(least[side], cost);
-      progress(
-        `processor time, round ${index + 1} of ${plan.costRounds}, ${side}: ${cost.toFixed(1)} µs a frame, ${shown(window)}`,
-      );
-    }
+  const programs: Record<string, Program> = {};
+  for (const side of sides) programs[side] = await startSide(run, side, recordDir);
+  const started = Object.values(programs);
+  // One after another, for a caller is paired with the runtime's next call.
+  for (const { voiceUrl } of started) await farEnds.ask("open", { voiceUrl, calls: callsASide });
+  const streamAll = (durationMs: number) =>
+    Promise.all(started.map((program) => stream(farEnds, program, callsASide, durationMs)));
+  const usage = () => Promise.all(started.map(({ child }) => child.ask("cpu", {})));
+  await streamAll(plan.costWarmUpMs);
+  const windows: CostWindow[] = [];
+  for (let window = 0; window < plan.costWindows; window++) {
+    const before = await usage();
+    const streams = await streamAll(plan.costWindowMs);
+    const after = await usage();
+    const cost = (side: SideName) => {
+      const at = sides.indexOf(side);
+      return (((after[at]?.cpuMs ?? 0) - (before[at]?.cpuMs ?? 0)) * 1000) / (streams[at]?.sent ?? 0);
+    };
+    const costs = {
+      floor: cost("floor"),
+      control: cost("control"),
+      agent: cost("agent"),
+      recorded: cost("recorded"),
+      traced: cost("traced"),
+    };
+    const lateMs = Math.max(...streams.map(({ senderLateP99Ms }) => senderLateP99Ms));
+    progress(
+      `processor time a frame, round ${round + 1} of ${plan.costRounds}: ${sides.map((side) => `${side} ${costs[side].toFixed(1)} µs`).join(", ")} (load late by ${lateMs.toFixed(1)} ms)`,
+    );
+    if (streams.every(isInTime)) windows.push(costs);
   }
-  for (const { voiceUrl, child } of programs.values()) {
+  for (const { voiceUrl, child } of started) {
     await farEnds.ask("hangUp", { voiceUrl });
     await child.stop();
   }
-  return sides.every((side) => Number.isFinite(least[side])) ? least : undefined;
+  return windows;
 }
 
 /**
@@ -77,7 +86,7 @@ async function measureRound(run: Run, recordDir: string, index: number): Promise
  */
 async function startSide(run: Run, side: SideName, recordDir: string): Promise<Program> {
   const { farEnds, startProgram, toolSecret, collectorUrl } = run;
-  const program = await startProgram(side === "floor" ? "floor" : "agent", {
+  const program = await startProgram(side === "floor" || side === "control" ? "floor" : "agent", {
     ...(side === "recorded" && { recordDir }),
     ...(side === "traced" && { collectorUrl }),
   });
@@ -87,50 +96,53 @@ async function startSide(run: Run, side: SideName, recordDir: string): Promise<P
 }
 
 /**
- * The figures of the rounds whose load was in time: without a verdict, and without calls a core, when they or the machine
+ * The figures of the windows whose load was in time: without a verdict, and without calls a core, when they or the machine
  * do not allow one.
+ * @param planned windows in all
  */
-export function costFigures(rounds: readonly CostRound[], planned: number, notes: string[]): Figure[] {
-  const quantile = (share: number, of: (round: CostRound) => number) => percentile(rounds.map(of), share);
-  const median = (of: (round: CostRound) => number) => (rounds.length === 0 ? null : quantile(0.5, of));
-  const low = quantile(0.25, ({ floor }) => floor);
-  const high = quantile(0.75, ({ floor }) => floor);
-  const wasInTime = rounds.length >= enoughRounds;
-  const wasSteady = high / low <= steadyRatio;
+export function costFigures(windows: readonly CostWindow[], planned: number, notes: string[]): Figure[] {
+  const quantile = (share: number, of: (window: CostWindow) => number) => percentile(windows.map(of), share);
+  const median = (of: (window: CostWindow) => number) => (windows.length === 0 ? null : quantile(0.5, of));
+  const control = quantile(0.5, (window) => window.control / window.floor);
+  const wasInTime = windows.length >= enoughWindows;
+  const wasSteady = Math.abs(control - 1) <= controlTolerance;
   const hasVerdict = wasInTime && wasSteady;
 
   const costs = comparisons.map(({ side, beside, name, aim }) =>
     figure({
-      name: `processor time a frame${name}, ${callsAtATime} calls`,
+      name: `processor time a frame${name}`,
       unit: "µs",
-      floor: median((round) => round[beside]),
-      measured: median((round) => round[side]),
-      value: median((round) => round[side] / round[beside]),
+      floor: median((window) => window[beside]),
+      measured: median((window) => window[side]),
+      value: median((window) => window[side] / window[beside]),
       ...(hasVerdict && { aim: { kind: "at-most", limit: aim } }),
     }),
   );
   // Computed, not reached: the load would be late long before the program.
   const callsACore = (side: SideName) =>
-    hasVerdict ? Math.round(1_000_000 / framesPerCallSecond / quantile(0.5, (round) => round[side])) : null;
+    hasVerdict ? Math.round(1_000_000 / framesPerCallSecond / quantile(0.5, (window) => window[side])) : null;
   const middleHalves = comparisons.map(({ side, beside, name }) => {
     const [from, to] = [0.25, 0.75].map((share) =>
-      quantile(share, (round) => round[side] / round[beside]).toFixed(2),
+      quantile(share, (window) => window[side] / window[beside]).toFixed(2),
     );
     return `${from}–${to}${name}`;
   });
-  if (rounds.length > 0)
+  if (windows.length > 0)
     notes.push(
-      `processor time a frame: medians of ${rounds.length} rounds of new processes, each after a tool call; value: the median of each round's ratio, whose middle half is ${middleHalves.join(", ")}.`,
+      `processor time a frame: medians of ${windows.length} windows of ${callsASide} calls a program, all at the same time, after a tool call; value: the median of each window's ratio, whose middle half is ${middleHalves.join(", ")}. A second relay had ${control.toFixed(2)} of the first.`,
     );
   if (!wasInTime)
     notes.push(
-      `The load itself was late in all but ${rounds.length} of ${planned} rounds: no verdict on processor time, and no calls a core.`,
+      `The load itself was late in all but ${windows.length} of ${planned} windows: no verdict on processor time, and no calls a core.`,
     );
   else if (!wasSteady)
     notes.push(
-      `The relay alone took ${low.toFixed(1)} to ${high.toFixed(1)} µs a frame in the middle half of the rounds: the machine had other work, so no verdict on processor time, and no calls a core.`,
+      "Two relays are the same program and differed by more than 5 %: the machine had other work, so no verdict on processor time, and no calls a core.",
     );
-  else notes.push("calls a core: what fits into a second by that; leave room for bursts.");
+  else
+    notes.push(
+      "calls a core: what fits into a second by that, on cores that the other programs keep cold; leave room for bursts.",
+    );
   return [
     ...costs,
     figure({

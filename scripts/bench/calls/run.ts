@@ -3,6 +3,9 @@ import type { Child } from "@offhook/platform/testing/bench/child";
 import type { BenchOptions } from "@offhook/platform/testing/bench/report";
 import type { FarEndsQuestions, ProgramOptions, ProgramQuestions, StreamFigures } from "./questions.ts";
 
+/** With which `npm start` runs the agent. */
+export const AGENT_NODE_OPTIONS = ["--max-semi-space-size=4"];
+
 /** The same thing of both programs. */
 export interface Side<T> {
   floor: T;
@@ -24,9 +27,9 @@ export interface Plan {
   rounds: number;
   windowMs: number;
   memoryCalls: number;
-  /** Rounds of new processes in which processor time a frame is taken, and the turns of each. */
+  /** Rounds of new processes in which processor time a frame is taken, and the windows of each. */
   costRounds: number;
-  costTurns: number;
+  costWindows: number;
   costWarmUpMs: number;
   costWindowMs: number;
   /** Calls that are set up at a fixed rate, in each turn. */
