@@ -13,8 +13,8 @@ import {
 import { processorTime } from "./calls/cost.ts";
 import { forwarding } from "./calls/forwarding.ts";
 import { memoryPerCall } from "./calls/memory.ts";
-import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
-import { AGENT_NODE_OPTIONS, type Plan, type Run } from "./calls/run.ts";
+import type { FarEndsQuestions } from "./calls/questions.ts";
+import { type Plan, type Run, startProgramChild } from "./calls/run.ts";
 import { setUpAtRate, setUpTime } from "./calls/set-up.ts";
 import { toolWebhook } from "./calls/webhook.ts";
 
@@ -92,10 +92,7 @@ async function measure(
   const toolSecret = randomBytes(16).toString("hex");
   const { runtimeUrl, collectorUrl } = await farEnds.ask("listen", {});
   const startProgram: Run["startProgram"] = async (name, options = {}) => {
-    const child = startChild<ProgramQuestions>(new URL(`./calls/${name}-program.ts`, import.meta.url), [
-      "--expose-gc",
-      ...(name === "agent" ? AGENT_NODE_OPTIONS : []),
-    ]);
+    const child = startProgramChild(name);
     children.push(child);
     return { name, child, ...(await child.ask("start", { runtimeUrl, toolSecret, ...options })) };
   };

@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { fitSlope } from "../shared/slope.ts";
 import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
-import { AGENT_NODE_OPTIONS } from "./calls/run.ts";
+import { startProgramChild } from "./calls/run.ts";
 
 const aimMegabytesPerHour = 1;
 const bytesPerMegabyte = 1024 * 1024;
@@ -42,10 +42,7 @@ export async function bench({ size, progress }: BenchOptions): Promise<Report> {
   const startedAt = performance.now();
   const machine = describeMachine();
   const farEnds = startChild<FarEndsQuestions>(new URL("./calls/far-ends.ts", import.meta.url));
-  const agent = startChild<ProgramQuestions>(new URL("./calls/agent-program.ts", import.meta.url), [
-    "--expose-gc",
-    ...AGENT_NODE_OPTIONS,
-  ]);
+  const agent = startProgramChild("agent");
   try {
     const { runtimeUrl } = await farEnds.ask("listen", {});
     const toolSecret = randomBytes(16).toString("hex");

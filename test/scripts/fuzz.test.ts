@@ -12,14 +12,14 @@ const HANGS_MS = 45_000;
 test("hostile requests find nothing but the vendors' answers", async () => {
   const report = await fuzz({
     seed: 1,
-    requests: 3_000,
+    requests: 8_000,
     limitMs: LIMIT_MS,
     slowMs: HANGS_MS,
     only: [],
     progress: () => undefined,
   });
   expect(report.findings).toEqual([]);
-  for (const { name, requests } of report.targets) expect(requests, name).toBeGreaterThan(20);
+  for (const { name, requests } of report.targets) expect(requests, name).toBeGreaterThan(50);
 });
 
 test.each([

@@ -42,42 +42,46 @@ export async function processorTime(run: Run, recordDir: string, notes: string[]
 /** @returns the windows in which the load was in time for all sides: bursts of a late one cost less a frame */
 async function measureRound(run: Run, recordDir: string, round: number): Promise<CostWindow[]> {
   const { plan, farEnds, progress } = run;
-  const programs: Record<string, Program> = {};
-  for (const side of sides) programs[side] = await startSide(run, side, recordDir);
-  const started = Object.values(programs);
+  const programs = await ofEachSide((side) => startSide(run, side, recordDir));
   // One after another, for a caller is paired with the runtime's next call.
-  for (const { voiceUrl } of started) await farEnds.ask("open", { voiceUrl, calls: callsASide });
-  const streamAll = (durationMs: number) =>
-    Promise.all(started.map((program) => stream(farEnds, program, callsASide, durationMs)));
-  const usage = () => Promise.all(started.map(({ child }) => child.ask("cpu", {})));
-  await streamAll(plan.costWarmUpMs);
+  for (const side of sides)
+    await farEnds.ask("open", { voiceUrl: programs[side].voiceUrl, calls: callsASide });
+  await ofEachSide((side) => stream(farEnds, programs[side], callsASide, plan.costWarmUpMs));
   const windows: CostWindow[] = [];
   for (let window = 0; window < plan.costWindows; window++) {
-    const before = await usage();
-    const streams = await streamAll(plan.costWindowMs);
-    const after = await usage();
-    const cost = (side: SideName) => {
-      const at = sides.indexOf(side);
-      return (((after[at]?.cpuMs ?? 0) - (before[at]?.cpuMs ?? 0)) * 1000) / (streams[at]?.sent ?? 0);
-    };
-    const costs = {
-      floor: cost("floor"),
-      control: cost("control"),
-      agent: cost("agent"),
-      recorded: cost("recorded"),
-      traced: cost("traced"),
-    };
-    const lateMs = Math.max(...streams.map(({ senderLateP99Ms }) => senderLateP99Ms));
+    let inTime = true;
+    const costs = await ofEachSide(async (side) => {
+      const { child } = programs[side];
+      const before = await child.ask("cpu", {});
+      const streamed = await stream(farEnds, programs[side], callsASide, plan.costWindowMs);
+      const after = await child.ask("cpu", {});
+      inTime &&= isInTime(streamed);
+      return ((after.cpuMs - before.cpuMs) * 1000) / streamed.sent;
+    });
+    const shown = sides.map((side) => `${side} ${costs[side].toFixed(1)} µs`).join(", ");
     progress(
-      `processor time a frame, round ${round + 1} of ${plan.costRounds}: ${sides.map((side) => `${side} ${costs[side].toFixed(1)} µs`).join(", ")} (load late by ${lateMs.toFixed(1)} ms)`,
+      `processor time a frame, round ${round + 1} of ${plan.costRounds}: ${shown}${inTime ? "" : " (load late)"}`,
     );
-    if (streams.every(isInTime)) windows.push(costs);
+    if (inTime) windows.push(costs);
   }
-  for (const { voiceUrl, child } of started) {
+  for (const side of sides) {
+    const { voiceUrl, child } = programs[side];
     await farEnds.ask("hangUp", { voiceUrl });
     await child.stop();
   }
   return windows;
+}
+
+/** Of all sides at the same time. */
+async function ofEachSide<T>(of: (side: SideName) => Promise<T>): Promise<Record<SideName, T>> {
+  const [floor, control, agent, recorded, traced] = await Promise.all([
+    of("floor"),
+    of("control"),
+    of("agent"),
+    of("recorded"),
+    of("traced"),
+  ]);
+  return { floor, control, agent, recorded, traced };
 }
 
 /**

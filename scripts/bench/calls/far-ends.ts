@@ -2,9 +2,8 @@
  * The far ends of the calls: every caller and the voice runtime, in one process, so that what a frame carries (the time it
  * left) and the time it arrives come from the same clock, and the program between them has a process to itself.
  */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { answerQuestions } from "@offhook/platform/testing/bench/child";
+import { startOtlpReceiver } from "@offhook/platform/testing/otlp-receiver";
 import { CallerPool } from "./callers.ts";
 import type { FarEndsQuestions } from "./questions.ts";
 import { StandInRuntime } from "./runtime.ts";
@@ -20,17 +19,8 @@ function poolOf(voiceUrl: string): CallerPool {
   return pool;
 }
 
-/** A collector that takes everything; an empty answer says so in OTLP. */
-async function listenForTelemetry(): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => response.end());
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 answerQuestions<FarEndsQuestions>({
-  listen: async () => ({ runtimeUrl: await runtime.listen(), collectorUrl: await listenForTelemetry() }),
+  listen: async () => ({ runtimeUrl: await runtime.listen(), collectorUrl: (await startOtlpReceiver()).url }),
   open: async ({ voiceUrl, calls }) => {
     await poolOf(voiceUrl).grow(calls);
     return null;

@@ -1,10 +1,7 @@
 /** What the measurements of one run of `bench calls` share. */
-import type { Child } from "@offhook/platform/testing/bench/child";
+import { type Child, startChild } from "@offhook/platform/testing/bench/child";
 import type { BenchOptions } from "@offhook/platform/testing/bench/report";
 import type { FarEndsQuestions, ProgramOptions, ProgramQuestions, StreamFigures } from "./questions.ts";
-
-/** With which `npm start` runs the agent. */
-export const AGENT_NODE_OPTIONS = ["--max-semi-space-size=4"];
 
 /** The same thing of both programs. */
 export interface Side<T> {
@@ -18,6 +15,12 @@ export interface Program {
   child: Child<ProgramQuestions>;
   voiceUrl: string;
   toolUrl: string;
+}
+
+/** A program's process: the agent's with the young generation that `npm start` gives it. */
+export function startProgramChild(name: Program["name"]): Child<ProgramQuestions> {
+  const options = name === "agent" ? ["--max-semi-space-size=4"] : [];
+  return startChild(new URL(`./${name}-program.ts`, import.meta.url), ["--expose-gc", ...options]);
 }
 
 /** How much is measured. */
@@ -43,7 +46,7 @@ export interface Run {
   farEnds: Child<FarEndsQuestions>;
   programs: Side<Program>;
   toolSecret: string;
-  /** Where OTLP over HTTP is taken, and thrown away. */
+  /** Where OTLP over HTTP is taken. */
   collectorUrl: string;
   startProgram(name: keyof Side<unknown>, options?: ProgramOptions): Promise<Program>;
 }
