@@ -221,7 +221,7 @@ class DuckDbLogStore implements LogStore {
 
   reset(baseline: { file: string | undefined } = { file: this.#baselineFile }): Promise<void> {
     return this.#mutex.run(async () => {
-      const isUnchanged = this.#file.isShared && this.#baselineFile === baseline.file;
+      const isUnchanged = this.#file.isUnwritten && this.#baselineFile === baseline.file;
       const file = isUnchanged ? this.#file : await this.#newFile(baseline.file);
       this.#baselineFile = baseline.file;
       await this.#replace(file);

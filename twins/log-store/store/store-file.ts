@@ -60,6 +60,8 @@ export class StoreFile {
   #maintenance: IndexMaintenance;
   /** Includes the buffered writes. */
   #catalog: StoreCatalog;
+  /** As it was before the first write. */
+  readonly #originalCatalog: StoreCatalog;
   #extending: Promise<void> = Promise.resolve();
   /** Resolves when the databases that DuckDB invalidated are closed. */
   #abandoned: Promise<unknown> = Promise.resolve();
@@ -81,6 +83,7 @@ export class StoreFile {
     this.#database = database;
     this.#writer = writer;
     this.#catalog = catalog;
+    this.#originalCatalog = catalog;
     this.#buffer = new WriteBuffer(
       (documents) => this.#store(documents, []),
       ({ document }) => document.source.length,
@@ -113,6 +116,11 @@ export class StoreFile {
   /** Whether it is a baseline, read in place, which cannot be written to. */
   get isShared(): boolean {
     return this.#origin === undefined;
+  }
+
+  /** Whether it still has the content that it was opened with. */
+  get isUnwritten(): boolean {
+    return this.#catalog === this.#originalCatalog; // Every change makes another one.
   }
 
   /** As a read that begins now sees it. */

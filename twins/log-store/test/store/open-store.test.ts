@@ -40,8 +40,8 @@ afterEach(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A file as an upload makes it. */
-async function makeBaseline(file: string, rows: number): Promise<void> {
+/** A file as an upload makes it. @param unnamedIndex holds the rows that name none */
+async function makeBaseline(file: string, rows: number, unnamedIndex?: string): Promise<void> {
   const database = await DuckDBInstance.create(file);
   const connection = await database.connect();
   await createTables(connection);
@@ -51,7 +51,8 @@ async function makeBaseline(file: string, rows: number): Promise<void> {
   await connection.run(`INSERT INTO documents SELECT i, 'e' || i, 'logs', 1, i,
     '{"message":"event ' || i || '"}', 'event ' || i FROM range(${rows}) t(i)`);
   for (const field of fields.all()) await buildPostings(connection, field, 0);
-  await saveCatalog(connection, { fields, nextRow: rows, nextSeqNo: rows });
+  const named = unnamedIndex === undefined ? {} : { unnamedIndex };
+  await saveCatalog(connection, { fields, nextRow: rows, nextSeqNo: rows, ...named });
   await checkpoint(connection);
   connection.closeSync();
   database.closeSync();
@@ -146,6 +147,23 @@ describe("a baseline", () => {
     expect(await idsOf(await open(baseline))).toEqual(["e0", "e1", "e2"]);
   });
 
+  test("that was copied to name its index stays open in a reset, unless something was written", async () => {
+    const own = join(folder, "copied");
+    const unnamed = join(folder, "unnamed.duckdb");
+    await makeBaseline(unnamed, 3, "logs");
+    const store = await openLogStore({ folder: own, baselineFile: unnamed, index: "main" });
+    stores.push(store);
+    const copy = await readdir(own);
+    const { stateVersion } = store;
+    await store.reset();
+    expect([await readdir(own), store.stateVersion]).toEqual([copy, stateVersion + 1]);
+    expect(await store.indexes()).toEqual(new Set(["main"]));
+    await store.remove([{ index: "main", id: "e0" }]);
+    await store.reset();
+    expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
+    expect(await readdir(own)).not.toEqual(copy);
+  });
+
   test("that is no store is refused, and nothing is left", async () => {
     const file = join(folder, "text.duckdb");
     await writeFile(file, "no database");
@@ -215,6 +233,7 @@ describe("a held content", () => {
   test("leaves no file: neither when it is released, nor when the store closes before that", async () => {
     const store = await open();
     const own = join(folder, `store-${stores.length - 1}`);
+    await add(store, "x");
     const released = await store.hold();
     await store.reset();
     expect(await readdir(own)).toHaveLength(2);
@@ -223,6 +242,7 @@ describe("a held content", () => {
     await store.load({ fields: [], timeField: undefined, documents: noDocuments() });
     await store.load({ fields: [], timeField: undefined, documents: noDocuments() });
     expect((await readdir(own)).length).toBeLessThanOrEqual(2);
+    await add(store, "x");
     const left = await store.hold();
     await store.reset();
     await store.close();
