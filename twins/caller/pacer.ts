@@ -1,6 +1,7 @@
 /**
  * Paces frames by the wall clock. A 20 ms interval in Node delivers about 92 % of real time, so frames are counted
- * against the clock: a late tick sends every frame that is due.
+ * against the clock: a late tick sends every frame that is due. A fast call sends only the latest of them: on a machine
+ * that is held up it becomes slower, since audio that nobody has had the time to answer would pass for silence.
  */
 import { FRAME_MS } from "@offhook/audio/pcm";
 
@@ -23,7 +24,7 @@ export interface PacingReport {
   latenessMaxMs: number;
   /** Frames sent more than one frame length late. */
   lateFrames: number;
-  /** Audio time skipped because the process was more than `MAX_CATCH_UP_MS` behind. */
+  /** Audio time skipped because the process was too far behind. */
   slippedMs: number;
   /** The speed achieved. */
   speed: number;
@@ -31,8 +32,10 @@ export interface PacingReport {
 
 /** Shorter timers are not worth their cost: several frames go out in one tick instead. */
 const MIN_TICK_MS = 2;
-/** Maximum audio time to catch up at once; a longer backlog is skipped, and pacing restarts from now. */
+/** Maximum audio time to catch up at once in real time; a longer backlog is skipped, and pacing restarts from now. */
 const MAX_CATCH_UP_MS = 1_000;
+/** The same of a fast call, in which what is longer is skipped: below the silence that ends a turn, there and back. */
+const MAX_FAST_CATCH_UP_MS = 200;
 
 export class Pacer {
   readonly #options: PacerOptions;
@@ -103,11 +106,13 @@ export class Pacer {
   }
 
   #skipOverdueFrames(): void {
-    const behindMs = (performance.now() - this.#nextDueAt()) * this.#options.speed;
-    if (behindMs <= MAX_CATCH_UP_MS) return;
-    this.#slippedMs += behindMs;
-    this.#options.onFrame?.(behindMs / this.#options.speed);
-    this.#firstDueAt = performance.now();
+    const { speed, onFrame } = this.#options;
+    const [limitMs, keptMs] = speed > 1 ? [MAX_FAST_CATCH_UP_MS, MAX_FAST_CATCH_UP_MS] : [MAX_CATCH_UP_MS, 0];
+    const behindMs = (performance.now() - this.#nextDueAt()) * speed;
+    if (behindMs <= limitMs) return;
+    this.#slippedMs += behindMs - keptMs;
+    onFrame?.(behindMs / speed);
+    this.#firstDueAt = performance.now() - keptMs / speed;
     this.#sentSinceAnchor = 0;
   }
 }

@@ -63,3 +63,18 @@ test("a backlog of more than a second of audio is skipped, and pacing restarts f
   pacer.stop();
   expect(pacer.report()).toMatchObject({ slippedMs: 5_000, lateFrames: 0 });
 });
+
+test("a fast call that was held up goes on with the latest 200 ms, and becomes slower instead of catching up", () => {
+  const { pacer, sent } = pacerAt(20);
+  for (let stall = 1; stall <= 10; stall++) {
+    const before = sent.frames;
+    stoodStillMs += 50;
+    vi.advanceTimersByTime(2);
+    // A whole second of audio was due.
+    expect(sent.frames - before).toBeLessThanOrEqual(200 / FRAME_MS + 1);
+  }
+  pacer.stop();
+  const { frames, slippedMs, speed } = pacer.report();
+  expect(frames * FRAME_MS + slippedMs).toBeCloseTo(10 * 52 * 20, -2);
+  expect(speed).toBeLessThan(5);
+});
