@@ -176,7 +176,7 @@ async function work(options: WorkOptions, databaseUrl: string): Promise<number> 
   if (workers > 1) throw new UsageError("worker is one process: start several, or use start --workers");
   const token = process.env.VOICE_TOKEN ?? "";
   const telemetry = await startPartsTelemetry();
-  const places = openPlaces({
+  const places = await openPlaces({
     agents: agent,
     twins: twinsOf(twins, key ?? process.env.SANDBOX_API_KEY),
     headers: token === "" ? {} : { authorization: `Bearer ${token}` },

@@ -1,10 +1,11 @@
 /** Where a worker's calls go: to twins and agents of its own, one sandbox and agent a slot, or to given addresses. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
 import { type SandboxAddress, SandboxClient, SandboxError } from "@offhook/caller/sandbox-client";
 import { type Callee, type CallOrder, type PlacedCall, placeCall } from "@offhook/campaign/place-call";
+import { makeTemporaryFolder } from "@offhook/platform/base/temporary-folder";
 import { UsageError } from "@offhook/platform/server/command-line";
 import { voiceUrl } from "../shared/callee.ts";
 import { SAMPLES_FOLDER } from "../shared/folders.ts";
@@ -30,9 +31,9 @@ export interface PlacesOptions {
 const RESET_MS = 30_000;
 
 /** Twins and agents start with the first call that needs them. */
-export function openPlaces({ agents, twins, headers, telemetry }: PlacesOptions): Places {
+export async function openPlaces({ agents, twins, headers, telemetry }: PlacesOptions): Promise<Places> {
   const samples = readSampleLibrary(SAMPLES_FOLDER);
-  const folder = mkdtempSync(join(tmpdir(), "offhook-campaign-"));
+  const folder = await makeTemporaryFolder(tmpdir(), "offhook-campaign-");
   const stages = new OwnStages(telemetry);
   let sandbox: Promise<SandboxClient> | undefined;
 
@@ -53,12 +54,10 @@ export function openPlaces({ agents, twins, headers, telemetry }: PlacesOptions)
     return { url: voiceUrl(url), sandbox: await sandbox, headers };
   }
 
-  const abandon = () => rmSync(folder, { recursive: true, force: true });
-
   return {
-    abandon,
+    abandon: () => rmSync(folder.path, { recursive: true, force: true }),
     place: async (order, slot) => {
-      const recordingFile = join(folder, `${slot}.wav`);
+      const recordingFile = join(folder.path, `${slot}.wav`);
       try {
         const callee = await calleeOf(order, slot);
         return await placeCall(order, { callee, samples, recordingFile, telemetry: telemetry.caller });
@@ -73,7 +72,7 @@ export function openPlaces({ agents, twins, headers, telemetry }: PlacesOptions)
         () => undefined,
       );
       await stages.close();
-      abandon();
+      await folder.remove();
     },
   };
 }
