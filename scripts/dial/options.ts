@@ -16,7 +16,7 @@ export const USAGE = `npm run dial -- [scenario…]   call the agent, as each sc
   --url URL           the agent; default: VOICE_URL, the one that runs here, the channel of
                       the twins' environment file, ${DEFAULT_URL}
   --protocol P        framing of the voice channel, binary or json; default: the scenario's, else binary
-  --speed N           times faster than real time, up to 50; default 1
+  --speed N           times faster than real time, up to 50, less on a busy machine; default 1
   --calls N           calls of each scenario; default 1
   --concurrency N     calls at a time; default 1
   --record DIR        write each call to a stereo WAV (caller left, agent right)
