@@ -1,10 +1,9 @@
 /** Prints the outcome of calls: verdict, summary, and the records of the twins. */
+import { wasHeldUp } from "@offhook/caller/pacer";
 import type { ScenarioRun } from "@offhook/caller/run-scenario";
 import type { SandboxClient } from "@offhook/caller/sandbox-client";
 import { seconds, type Terminal } from "./terminal.ts";
 
-/** Later frames make latency measurements worthless. */
-const LATE_MS = 100;
 const RECORD_INDENT = " ".repeat("database  ".length);
 
 /** Prints the verdict on one call, with every failed expectation. */
@@ -25,7 +24,7 @@ export function printVerdict(run: ScenarioRun, terminal: Terminal): void {
   const { latenessP50Ms, latenessP99Ms, latenessMaxMs, slippedMs, speed } = run.report.pacing;
   const pacing = `frames late: p50 ${latenessP50Ms} ms, p99 ${latenessP99Ms} ms, at most ${latenessMaxMs} ms; speed kept ${speed.toFixed(2)}`;
   note(pacing);
-  if (latenessMaxMs > LATE_MS || slippedMs > 0) {
+  if (wasHeldUp(run.report.pacing)) {
     note(`this machine was too busy for the speed (${slippedMs} ms of audio time lost): trust no latency`);
   }
 

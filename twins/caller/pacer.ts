@@ -30,6 +30,15 @@ export interface PacingReport {
   speed: number;
 }
 
+/** Frames this late, or so much audio lost, make a call's response times worthless. */
+const LATE_MS = 100;
+const LOST_MS = 1_000;
+
+/** Whether the machine was too busy for the speed of a call, so that its response times say nothing. */
+export function wasHeldUp({ latenessMaxMs, slippedMs }: PacingReport): boolean {
+  return latenessMaxMs > LATE_MS || slippedMs > LOST_MS;
+}
+
 /** Shorter timers are not worth their cost: several frames go out in one tick instead. */
 const MIN_TICK_MS = 2;
 /** Maximum audio time to catch up at once in real time; a longer backlog is skipped, and pacing restarts from now. */

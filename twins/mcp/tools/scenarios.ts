@@ -1,5 +1,6 @@
 /** Scenarios: which there are, running one, and the verdict on a run. */
 import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { wasHeldUp } from "@offhook/caller/pacer";
 import type { ScenarioEvent, ScenarioRun } from "@offhook/caller/run-scenario";
 import { listScenarioFiles, readScenario, type Scenario } from "@offhook/caller/scenario-file";
 import { z } from "zod";
@@ -9,8 +10,6 @@ import { ControlPlanes, type Project, ToolError } from "../project.ts";
 import { type Report, readReport } from "../reports.ts";
 import { defineTool } from "../tool.ts";
 
-/** Later frames make response times worthless. */
-const LATE_MS = 100;
 const MAX_SPEED = 50;
 const DEFAULT_SPEED = 10;
 const MAX_RESULT_CHARACTERS = 2_000;
@@ -149,7 +148,7 @@ function describe(run: ScenarioRun) {
   const { report, scenario, passed, failures, unchecked, runtime } = run;
   const { outcome, reason, endedBy, durationMs, setupMs, pacing, closeCode } = report;
   const warnings = [
-    ...(pacing.latenessMaxMs > LATE_MS || pacing.slippedMs > 0
+    ...(wasHeldUp(pacing)
       ? ["this machine was too busy for the speed: trust no response time, or lower speed"]
       : []),
     ...(outcome === "callee_no_answer" && closeCode === undefined
