@@ -59,8 +59,11 @@ export function traceOf(
   const requests = view
     .vendorRequests()
     .filter(({ service }) => service !== engine)
-    .flatMap(({ service, requests }) => requests.map((entry) => requestLine(service, entry)))
-    .filter(({ atMs }) => atMs >= startMs && atMs <= endMs);
+    .flatMap(({ service, requests }) =>
+      requests
+        .filter(({ simulatedTimeMs }) => simulatedTimeMs >= startMs && simulatedTimeMs <= endMs)
+        .map((entry) => requestLine(service, entry)),
+    );
   const speech = view
     .spoken(simulation.id)
     .flatMap(({ service, lines }) => lines.map((line) => speechLine(service, line)));
