@@ -1,7 +1,6 @@
 /** Embedded speech synthesis: Flite in worker threads, with an LRU cache of sentences. */
-import { availableParallelism, tmpdir } from "node:os";
-import { makeTemporaryFolder, type TemporaryFolder } from "@offhook/platform/base/temporary-folder";
-import type { SpeakRequest } from "./flite/flite-worker.ts";
+import { availableParallelism } from "node:os";
+import type { Sentence } from "./flite/flite-worker.ts";
 import { type FliteVoice, fliteVoice } from "./flite/voices.ts";
 import type { Synthesis } from "./provider.ts";
 import { SharedWork } from "./shared-work.ts";
@@ -46,25 +45,18 @@ export function createFliteSynthesis({
   };
 }
 
-type Sentence = Omit<SpeakRequest, "folder">;
-
 /** The worker threads and their cache. */
 class Speaker {
-  readonly #pool: WorkerPool<SpeakRequest, Int16Array>;
+  readonly #pool: WorkerPool<Sentence, Int16Array>;
   readonly #cache: SharedWork<Sentence, Int16Array>;
-  /** Owned here, so that it outlives a thread that is stopped in the middle of a sentence. */
-  #folder: Promise<TemporaryFolder> | undefined;
 
   constructor(threads: number, cacheBytes: number) {
     const file = new URL("./flite/flite-worker.ts", import.meta.url);
-    const pool = new WorkerPool<SpeakRequest, Int16Array>({ file, threads, maxWaiting: 1_000 });
+    const pool = new WorkerPool<Sentence, Int16Array>({ file, threads, maxWaiting: 1_000 });
     this.#pool = pool;
     this.#cache = new SharedWork({
       key: ({ text, voice }) => `${voice} ${text}`,
-      run: async (sentence, signal) => {
-        const { path: folder } = await this.#openFolder();
-        return pool.run({ ...sentence, folder }, signal);
-      },
+      run: (sentence, signal) => pool.run(sentence, signal),
       sizeBytes: (audio) => audio.byteLength,
       maxBytes: cacheBytes,
     });
@@ -78,19 +70,8 @@ class Speaker {
     this.#pool.warm();
   }
 
-  /** Creates the folder once; after a failure the next sentence tries again. */
-  #openFolder(): Promise<TemporaryFolder> {
-    this.#folder ??= makeTemporaryFolder(tmpdir(), "offhook-speech-").catch((error: unknown) => {
-      this.#folder = undefined;
-      throw error;
-    });
-    return this.#folder;
-  }
-
   async close(): Promise<void> {
     await this.#pool.close();
-    const folder = await this.#folder?.catch(() => undefined);
-    await folder?.remove();
   }
 }
 

@@ -3,13 +3,11 @@ import { serveTasks } from "../threads/serve-tasks.ts";
 import { FliteProgram } from "./flite-program.ts";
 import type { FliteVoice } from "./voices.ts";
 
-export interface SpeakRequest {
+export interface Sentence {
   text: string;
   voice: FliteVoice;
-  /** Parent folder for the run's files. */
-  folder: string;
 }
 
 const flite = new FliteProgram();
 
-serveTasks(({ text, voice, folder }: SpeakRequest) => flite.speak(text, voice, folder));
+serveTasks(({ text, voice }: Sentence) => flite.speak(text, voice));

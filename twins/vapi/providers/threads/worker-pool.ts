@@ -128,8 +128,6 @@ class Thread<Request, Result> {
     this.#events = events;
     this.#maxTaskMs = maxTaskMs;
     this.#worker = new Worker(new URL("./start-worker.mjs", import.meta.url), {
-      // Node prints an ExperimentalWarning for WASI, which no user can act on.
-      execArgv: ["--disable-warning=ExperimentalWarning"],
       workerData: { file: file.href, data },
     });
     this.#worker.unref();
