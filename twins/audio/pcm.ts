@@ -26,7 +26,8 @@ export function bytesToSamples(bytes: Uint8Array): Int16Array {
 
 /** Converts samples to little-endian PCM16 bytes (a copy). */
 export function samplesToBytes(samples: Int16Array): Buffer<ArrayBuffer> {
-  const bytes = Buffer.from(samples.slice().buffer);
+  // Copies into Node's pool: half the time of `slice` or less, which allocates outside of it.
+  const bytes = Buffer.from(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
   if (!MACHINE_IS_LITTLE_ENDIAN) bytes.swap16();
   return bytes;
 }
