@@ -1,5 +1,4 @@
 /** Whatever is sent to twins, control planes and agent: the vendors' answers, in time, and nothing left open. */
-
 import { controlRequests, type ListedTable } from "@offhook/platform/testing/fuzz/platform";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -9,17 +8,18 @@ const LIMIT_MS = 60_000;
 /** The suite's other programs share the machine: only what hangs is too late. */
 const HANGS_MS = 45_000;
 
+/** Always the same ones; `weekly.yml` sends others for longer. */
 test("hostile requests find nothing but the vendors' answers", async () => {
   const report = await fuzz({
     seed: 1,
-    requests: 8_000,
+    requests: 4_000,
     limitMs: LIMIT_MS,
     slowMs: HANGS_MS,
     only: [],
     progress: () => undefined,
   });
   expect(report.findings).toEqual([]);
-  for (const { name, requests } of report.targets) expect(requests, name).toBeGreaterThan(50);
+  for (const { name, requests } of report.targets) expect(requests, name).toBeGreaterThan(20);
 });
 
 test.each([
