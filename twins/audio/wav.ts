@@ -71,7 +71,7 @@ export function wavHeader(shape: { sampleRate: number; channels: number; frames:
   return header;
 }
 
-/** By hand: the threads that synthesise read WAV files and nothing else, and zod would double the time of their start. */
+/** By hand: the threads that synthesise read WAV files and nothing else, and zod would add 0.1 s to the start of each. */
 function faultsOf({ audioFormat, sampleRate, numChannels }: Format): string[] {
   return [
     ...(AUDIO_FORMATS.includes(audioFormat)
