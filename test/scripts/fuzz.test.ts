@@ -1,4 +1,5 @@
 /** Whatever is sent to twins, control planes and agent: the vendors' answers, in time, and nothing left open. */
+
 import { controlRequests, type ListedTable } from "@offhook/platform/testing/fuzz/platform";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -12,14 +13,14 @@ const HANGS_MS = 45_000;
 test("hostile requests find nothing but the vendors' answers", async () => {
   const report = await fuzz({
     seed: 1,
-    requests: 4_000,
+    requests: 8_000,
     limitMs: LIMIT_MS,
     slowMs: HANGS_MS,
     only: [],
     progress: () => undefined,
   });
   expect(report.findings).toEqual([]);
-  for (const { name, requests } of report.targets) expect(requests, name).toBeGreaterThan(20);
+  for (const { name, requests } of report.targets) expect(requests, name).toBeGreaterThan(50);
 });
 
 test.each([

