@@ -31,6 +31,7 @@ import { terminalOf } from "./shared/terminal.ts";
 const ENVIRONMENT_FILE = ".env";
 const NOTHING_DONE = 2;
 const INTERRUPTED = 130;
+const FINISHING = "finishing the calls that run; once more to end at once";
 /** The terminal, npm and tsx each deliver a signal; repeats within this time count as one. */
 const SAME_SIGNAL_MS = 500;
 const KNOWN_ERRORS = [
@@ -154,7 +155,7 @@ async function workOff(store: CampaignStore, campaign: Campaign, options: WorkOp
   const crew = startCrew(campaign.id, options);
   let interrupted = false;
   onEnd(() => {
-    terminal.line(`\nfinishing the calls that run; once more to end at once`);
+    terminal.line(`\n${FINISHING}`);
     interrupted = true;
     crew.finish();
   }, crew.endAtOnce);
@@ -197,14 +198,20 @@ async function work(options: WorkOptions, databaseUrl: string): Promise<number> 
           const { scenario, variant, repeat } = event.call.key;
           console.error(`${scenario} (${variant}, ${repeat}) was not judged: ${event.reason}`);
         }
-        if (event.type === "judged" && campaign === undefined) {
+        if (event.type === "judged") {
           const { verdict, scenario, variant, repeat, failures } = event.record;
           terminal.line([`${verdict} ${scenario} (${variant}, ${repeat})`, ...failures].join("\n  "));
         }
       },
     });
+    terminal.line(
+      `places calls of ${campaign === undefined ? "every campaign that runs" : `campaign ${campaign}`}, ${concurrency} at a time; Ctrl-C finishes those that run`,
+    );
     onEnd(
-      () => void worker.stop().catch(() => undefined), // `ended` says it.
+      () => {
+        terminal.line(FINISHING);
+        worker.stop().catch(() => undefined); // `ended` says it.
+      },
       () => {
         places.abandon();
         process.exit(INTERRUPTED);

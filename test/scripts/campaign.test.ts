@@ -271,6 +271,17 @@ test("programs share the embedded database, which is started again when killed a
   rmSync(folder, { recursive: true, force: true });
 });
 
+test("a worker that somebody starts says what it works for, and each verdict as it comes", async () => {
+  const variables = { CAMPAIGN_DATABASE_URL: databaseUrl };
+  const start = ["start", "--scenarios", "ask-status", "--repeat", "2", "--speed", "50", "--detach"];
+  const { stdout: started } = await run("campaign.ts", start, variables);
+  const [, id = ""] = /^campaign (\w+): 2 calls$/m.exec(started) ?? [];
+  const { exitCode, stdout } = await run("campaign.ts", ["worker", "--campaign", id], variables);
+  expect(stdout).toContain(`places calls of campaign ${id}, 1 at a time`);
+  expect(stdout.match(/^passed ask-status \(default, \d\)$/gm)).toHaveLength(2);
+  expect(exitCode).toBe(0);
+});
+
 test("npm run campaign places calls with twins and agents of its own, and says how they went", async () => {
   const args = ["start", "--scenarios", "open-incident", "--repeat", "2", "--speed", "50", "--keep", "all"];
   const { exitCode, stdout } = await run("campaign.ts", args, { CAMPAIGN_DATABASE_URL: databaseUrl });
