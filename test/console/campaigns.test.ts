@@ -102,6 +102,7 @@ function calls({ createdAt }: Campaign, scenario: string, variant: string, verdi
       ...{
         durationMs: 12_500,
         responseMs: [800, 900],
+        heldUp: index === 0,
         toolCalls: ["open_incident"],
         worker: "w1",
         attempts: 1,
@@ -210,6 +211,7 @@ describe("the routes", () => {
       verdict: "passed",
       started_at: ended.createdAt,
       response_ms: [800, 900],
+      held_up: true,
     });
     expect(found).toHaveLength(30);
     expect(new Set(found).size).toBe(30);

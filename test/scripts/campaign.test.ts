@@ -68,7 +68,8 @@ function judgeAtOnce({ seed, scenarioText }: CallOrder): PlacedCall {
   const failures = verdict === "failed" ? [`${scenarioText} with ${seed}`] : [];
   const report = { seed };
   return {
-    ...{ verdict, failures, outcome: "completed", durationMs: 1_000, responseMs: [700], toolCalls: ["open"] },
+    ...{ verdict, failures, outcome: "completed", durationMs: 1_000, responseMs: [700] },
+    ...{ heldUp: seed % 2 === 0, toolCalls: ["open"] },
     keepable: { report, trace: null, audio: Buffer.alloc(1_000, 1) },
   };
 }
@@ -98,8 +99,8 @@ async function recordsOf(campaign: string): Promise<CallRecord[]> {
 }
 
 const outcomesOf = (records: readonly CallRecord[]) =>
-  records.map(({ scenario, variant, repeat, verdict, failures }) => ({
-    ...{ scenario, variant, repeat, verdict, failures },
+  records.map(({ scenario, variant, repeat, verdict, failures, heldUp }) => ({
+    ...{ scenario, variant, repeat, verdict, failures, heldUp },
   }));
 
 /** Kills the server of the database; it is started again by itself. */
@@ -124,6 +125,7 @@ test("two workers judge each call once, with the verdicts of one", async () => {
   const [ofOne, ofTwo] = [await recordsOf(alone.id), await recordsOf(shared.id)];
   expect(ofTwo).toHaveLength(40);
   expect(new Set(ofOne.map(({ verdict }) => verdict))).toEqual(new Set(["passed", "failed"]));
+  expect(new Set(ofOne.map(({ heldUp }) => heldUp))).toEqual(new Set([true, false]));
   expect(outcomesOf(ofTwo)).toEqual(outcomesOf(ofOne));
   expect((await store.readCampaign(shared.id)).endedAt).not.toBeNull();
   // Of failures alone, as said by default; each with what was offered.
@@ -133,6 +135,15 @@ test("two workers judge each call once, with the verdicts of one", async () => {
     if (kept)
       expect({ bytes: kept.audio?.length, omitted: kept.omitted }).toEqual({ bytes: 1_000, omitted: [] });
   }
+});
+
+test("calls of an earlier version, which did not say whether they were held up, count as not held up", async () => {
+  const { campaign } = await begin({ repeat: 1 });
+  await (await hire(campaign.id, async (order) => judgeAtOnce(order))).worker.ended;
+  await store.pool.query("ALTER TABLE campaign.calls DROP COLUMN held_up");
+  const later = await CampaignStore.open(databaseUrl);
+  await later.close();
+  expect((await recordsOf(campaign.id)).map(({ heldUp }) => heldUp)).toEqual([false, false]);
 });
 
 test("the first verdict of a call stays, and a limit of bytes is kept and said", async () => {
@@ -153,6 +164,7 @@ test("the first verdict of a call stays, and a limit of bytes is kept and said",
           outcome: null,
           durationMs: 1,
           responseMs: [],
+          heldUp: false,
           toolCalls: [],
         },
         ...{ startedAt: at, endedAt: at, worker: verdict, attempts: 1 },

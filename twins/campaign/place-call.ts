@@ -2,6 +2,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { SampleLibrary } from "@offhook/audio/sample-library";
+import { wasHeldUp } from "@offhook/caller/pacer";
 import { resultOf } from "@offhook/caller/result";
 import { runScenario, type ScenarioRun } from "@offhook/caller/run-scenario";
 import type { SandboxClient } from "@offhook/caller/sandbox-client";
@@ -24,7 +25,7 @@ export interface CallOrder {
 
 /** What came of a call that could be judged. */
 export interface PlacedCall
-  extends Pick<CallRecord, "failures" | "outcome" | "durationMs" | "responseMs" | "toolCalls"> {
+  extends Pick<CallRecord, "failures" | "outcome" | "durationMs" | "responseMs" | "heldUp" | "toolCalls"> {
   verdict: "passed" | "failed";
   keepable: Keepable;
 }
@@ -76,6 +77,7 @@ export async function placeCall(order: CallOrder, place: CallPlace): Promise<Pla
       outcome: run.report.outcome,
       durationMs: run.report.durationMs,
       responseMs: run.turns.flatMap(({ responseMs }) => responseMs ?? []),
+      heldUp: wasHeldUp(run.report.pacing),
       toolCalls: run.toolCalls.map(({ name }) => name),
       keepable: isKept(keep, verdict) ? await keepableOf(run, recordingFile) : NOTHING,
     };

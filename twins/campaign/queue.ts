@@ -148,6 +148,7 @@ export class CallQueue {
             outcome: null,
             durationMs: 0,
             responseMs: [],
+            heldUp: false,
             toolCalls: [],
             startedAt: at,
             endedAt: at,

@@ -80,6 +80,8 @@ export interface CallRecord extends CallKey {
   durationMs: number;
   /** The response time of each turn that answers the caller, by the caller's clock. */
   responseMs: readonly number[];
+  /** The caller's machine was too busy for the speed of the call: its response times say nothing about the agent. */
+  heldUp: boolean;
   toolCalls: readonly string[];
   /** ISO 8601. */
   startedAt: string;

@@ -64,6 +64,7 @@ interface CallRow extends CallKey {
   ended_at: Date;
   worker: string;
   attempts: number;
+  held_up: boolean;
 }
 
 export class CampaignStore {
@@ -195,10 +196,10 @@ export async function insertRecords(
   const { rows } = await client.query<CallKey>(
     `INSERT INTO campaign.calls
        SELECT $1, r.scenario, r.variant, r.repeat, r.verdict, r.failures, r.outcome, r."durationMs", r."responseMs",
-              r."toolCalls", r."startedAt", r."endedAt", r.worker, r.attempts
+              r."toolCalls", r."startedAt", r."endedAt", r.worker, r.attempts, r."heldUp"
          FROM jsonb_to_recordset($2) AS r (scenario text, variant text, repeat int, verdict text, failures text[],
               outcome text, "durationMs" float8, "responseMs" float8[], "toolCalls" text[], "startedAt" timestamptz,
-              "endedAt" timestamptz, worker text, attempts int)
+              "endedAt" timestamptz, worker text, attempts int, "heldUp" boolean)
      ON CONFLICT DO NOTHING RETURNING scenario, variant, repeat`,
     [campaign, JSON.stringify(records)],
   );
@@ -260,6 +261,7 @@ function recordOf({
     ...{ scenario, variant, repeat, verdict, failures, outcome, worker, attempts },
     durationMs: row.duration_ms,
     responseMs: row.response_ms,
+    heldUp: row.held_up,
     toolCalls: row.tool_calls,
     startedAt: row.started_at.toISOString(),
     endedAt: row.ended_at.toISOString(),

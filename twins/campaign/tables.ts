@@ -41,8 +41,15 @@ CREATE TABLE IF NOT EXISTS campaign.calls (
   ended_at timestamptz NOT NULL,
   worker text NOT NULL,
   attempts integer NOT NULL,
+  held_up boolean NOT NULL DEFAULT false,
   PRIMARY KEY (campaign, scenario, variant, repeat)
 );
+-- A table of an earlier version has no such column. Asked first, since ALTER TABLE waits for every call that is written.
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'campaign.calls'::regclass AND attname = 'held_up') THEN
+    ALTER TABLE campaign.calls ADD COLUMN held_up boolean NOT NULL DEFAULT false;
+  END IF;
+END $$;
 CREATE TABLE IF NOT EXISTS campaign.kept (
   campaign text NOT NULL,
   scenario text NOT NULL,

@@ -2,7 +2,7 @@
 import type { FailureCount, FailureVerdict } from "./failure-words.ts";
 import type { CampaignReport, CellReport } from "./report.ts";
 import { sumBy } from "./statistics.ts";
-import { countOf, formatMs, formatRate, passHatWords } from "./words.ts";
+import { countOf, formatMs, formatRate, heldUpWords, passHatWords } from "./words.ts";
 
 /**
  * Renders a report as JUnit XML, in the elements and attributes that Jenkins' schema (`junit-10.xsd` of its xUnit plugin),
@@ -81,6 +81,7 @@ function figuresOf(cell: CellReport): string {
   const { passed, failed, passRate, response } = cell;
   const parts = [`${passed} of ${passed + failed} passed: ${formatRate(passRate)}`, passHatWords(cell)];
   if (response) parts.push(`responses p50 ${formatMs(response.p50Ms)}, p95 ${formatMs(response.p95Ms)}`);
+  parts.push(heldUpWords(cell));
   return parts.filter((part) => part !== "").join("; ");
 }
 

@@ -9,6 +9,7 @@ import {
   formatPercent,
   formatRate,
   headlineOf,
+  heldUpWords,
   METHOD,
   passHatWords,
   responseWords,
@@ -23,7 +24,9 @@ const MAX_WORDS = 300;
 /** Renders a report as GitHub-flavoured Markdown: what matters first, every scenario and variant folded. */
 export function toMarkdown(report: CampaignReport): string {
   const { campaign, total, cells, flaky, failures } = report;
-  const facts = [passHatWords(total), responseWords(total, campaign)].filter((fact) => fact !== "");
+  const facts = [passHatWords(total), responseWords(total, campaign), heldUpWords(total)].filter(
+    (fact) => fact !== "",
+  );
   return `${[
     `### Campaign ${escapeMarkup(campaign.name)}`,
     `**${headlineOf(report)}**`,

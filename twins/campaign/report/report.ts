@@ -17,7 +17,9 @@ export interface Figures {
   passRate: Proportion | null;
   /** For each k that some cell has calls for. */
   passHat: PassHat[];
-  /** `null` when nobody was answered. */
+  /** Calls that a busy machine held up: their response times are not among `response`. */
+  heldUp: number;
+  /** `null` when there is no response to count. */
   response: ResponseTimes | null;
 }
 
@@ -155,6 +157,7 @@ function figuresOf(cells: readonly CellTally[]): Figures {
       if (values.length === 0) return [];
       return [{ k, value: sumBy(values, (value) => value) / values.length, cells: values.length }];
     }),
+    heldUp: sumBy(cells, (cell) => cell.heldUp),
     response: responseTimes(cells),
   };
 }

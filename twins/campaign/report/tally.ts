@@ -9,6 +9,8 @@ export interface CellTally {
   passed: number;
   failed: number;
   errors: number;
+  /** Calls that a busy machine held up; their response times are left out below. */
+  heldUp: number;
   /** Of every turn that answers the caller. */
   responseMs: number[];
   /** The median response of each call that has one: the turns of a call are alike, so calls are what tests compare. */
@@ -33,9 +35,8 @@ export class Tally {
     else if (verdict === "failed") cell.failed += 1;
     else cell.errors += 1;
     cell.durationMs += record.durationMs;
-    cell.responseMs.push(...responseMs);
-    const median = medianOf(responseMs);
-    if (median !== null) cell.callResponseMs.push(median);
+    if (record.heldUp) cell.heldUp += 1;
+    else addResponses(cell, responseMs);
     if (verdict !== "passed") this.#countFailures(cell, verdict, failures);
     if (this.firstStartedAt === null || startedAt < this.firstStartedAt) this.firstStartedAt = startedAt;
     if (this.lastEndedAt === null || endedAt > this.lastEndedAt) this.lastEndedAt = endedAt;
@@ -59,6 +60,7 @@ export class Tally {
       passed: 0,
       failed: 0,
       errors: 0,
+      heldUp: 0,
       responseMs: [],
       callResponseMs: [],
       durationMs: 0,
@@ -82,6 +84,12 @@ export async function tallyOf(records: Records): Promise<Tally> {
   const tally = new Tally();
   for await (const record of records) tally.add(record);
   return tally;
+}
+
+function addResponses(cell: CellTally, responseMs: readonly number[]): void {
+  cell.responseMs.push(...responseMs);
+  const median = medianOf(responseMs);
+  if (median !== null) cell.callResponseMs.push(median);
 }
 
 function medianOf(values: readonly number[]): number | null {

@@ -6,6 +6,7 @@ import {
   formatMs,
   formatRate,
   headlineOf,
+  heldUpWords,
   passHatWords,
   responseWords,
 } from "./words.ts";
@@ -21,7 +22,7 @@ export function toText(report: CampaignReport, columns = 80): string {
   const width = Math.max(columns, MIN_COLUMNS);
   const { campaign, total, flaky, cells, failures, comparison } = report;
   const lines = wrap(`${campaign.name}: ${headlineOf(report)}`, width, "");
-  for (const words of [passHatWords(total), responseWords(total, campaign)]) {
+  for (const words of [passHatWords(total), responseWords(total, campaign), heldUpWords(total)]) {
     if (words !== "") lines.push(...wrap(words, width, INDENT));
   }
   if (flaky.length > 0) lines.push("", "flaky", ...table(flaky, width));

@@ -23,7 +23,7 @@ function formatShare(share: number): string {
   return percent.toFixed(1).replace(/\.0$/, "");
 }
 
-/** `812 ms`, `1.43 s`; `—` when nobody was answered. */
+/** `812 ms`, `1.43 s`; `—` when there is none. */
 export function formatMs(ms: number | undefined): string {
   if (ms === undefined) return "—";
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
@@ -69,13 +69,20 @@ export function passHatWords({ passHat }: Figures): string {
     .join(", ");
 }
 
-/** `responses p50 812 ms, p95 1.43 s of 60 turns`; empty when nobody was answered. */
+/** `responses p50 812 ms, p95 1.43 s of 60 turns`; empty when there is nothing to count. */
 export function responseWords({ response }: Figures, { speed }: CampaignReport["campaign"]): string {
   if (response === null) return "";
   const { turns, p50Ms, p95Ms } = response;
   // The caller's clock runs faster, and computing does not.
   const clock = speed === 1 ? "" : `, in the time of calls at speed ${speed}`;
   return `responses p50 ${formatMs(p50Ms)}, p95 ${formatMs(p95Ms)} of ${countOf(turns, "turn")}${clock}`;
+}
+
+/** `3 of 12 calls were held up …`; empty when none was. */
+export function heldUpWords({ heldUp, calls }: Figures): string {
+  if (heldUp === 0) return "";
+  const which = `${heldUp} of ${countOf(calls, "call")} ${heldUp === 1 ? "was" : "were"} held up`;
+  return `${which} by a machine too busy for the speed: no response of theirs is counted`;
 }
 
 /** What a comparison found, in sentences. */
@@ -106,7 +113,9 @@ export function comparisonWords(comparison: Comparison): ComparisonWords {
   const others: string[] = [];
   if (rest.length > 0) others.push(withinChance(rest));
   if (cells.length > 0 && times.length === 0) {
-    others.push("Response times are not compared: nobody was answered, or the calls' speeds differ.");
+    others.push(
+      "Response times are not compared: nobody was answered, the calls' speeds differ, or a busy machine held them up.",
+    );
   } else if (times.length > slower.length) {
     const which = slower.length === 0 ? "No difference" : "No other difference";
     others.push(`${which} of response times is beyond chance, among ${countOf(times.length, "comparison")}.`);

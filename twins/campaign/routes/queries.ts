@@ -65,7 +65,7 @@ export async function listCalls(
   >(
     `SELECT scenario, variant, repeat, verdict, failures, outcome, duration_ms AS "durationMs",
             response_ms AS "responseMs", tool_calls AS "toolCalls", started_at AS "startedAt", ended_at AS "endedAt",
-            worker, attempts,
+            worker, attempts, held_up AS "heldUp",
             EXISTS (SELECT FROM campaign.kept k WHERE k.campaign = c.campaign AND k.scenario = c.scenario
                     AND k.variant = c.variant AND k.repeat = c.repeat) AS kept
        FROM campaign.calls c

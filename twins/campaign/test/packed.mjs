@@ -27,6 +27,7 @@ export default async function ({ DATABASE_URL }, load) {
       outcome: scenarioText,
       durationMs: 1_000,
       responseMs: [700],
+      heldUp: false,
       toolCalls: [],
       keepable: { report: null, trace: null, audio: null },
     }),

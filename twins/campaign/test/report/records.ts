@@ -33,12 +33,17 @@ export interface SomeCalls {
   /** Of a failed call, by its number. */
   failureOf?: (repeat: number) => readonly string[];
   responseOf?: (repeat: number) => readonly number[];
+  /** Of a call, by its number; default: none is held up. */
+  isHeldUp?: (repeat: number) => boolean;
 }
 
 /** The records of such calls. */
 export function recordsOf({ passed = 0, failed = 0, errors = 0, ...cell }: SomeCalls): CallRecord[] {
-  const { failureOf = () => ["outcome: expected completed, found stalled"], responseOf = () => [800, 900] } =
-    cell;
+  const {
+    failureOf = () => ["outcome: expected completed, found stalled"],
+    responseOf = () => [800, 900],
+    isHeldUp = () => false,
+  } = cell;
   const verdicts = [
     ...Array<"passed">(passed).fill("passed"),
     ...Array<"failed">(failed).fill("failed"),
@@ -53,6 +58,7 @@ export function recordsOf({ passed = 0, failed = 0, errors = 0, ...cell }: SomeC
     outcome: verdict === "error" ? null : "completed",
     durationMs: 12_000,
     responseMs: verdict === "error" ? [] : responseOf(index + 1),
+    heldUp: isHeldUp(index + 1),
     toolCalls: [],
     startedAt: "2026-11-20T22:01:00.000Z",
     endedAt: "2026-11-20T22:01:12.000Z",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CallRecord } from "../../records.ts";
 import { reportOf } from "../../report/report.ts";
-import { comparisonWords, headlineOf } from "../../report/words.ts";
+import { comparisonWords, headlineOf, heldUpWords } from "../../report/words.ts";
 import { campaignOf, recordsOf } from "./records.ts";
 
 const cell = (scenario: string, variant: string) => ({ scenario, variant });
@@ -18,6 +18,21 @@ describe("figures", () => {
     expect(total.passRate?.value).toBe(7 / 8);
     expect(total.response).toEqual({ turns: 16, p50Ms: 800, p95Ms: 900 });
     expect(cells.map(({ calls }) => calls)).toEqual([10, 0, 0, 0]);
+  });
+
+  test("of responses leave out the calls that a busy machine held up, and count them", async () => {
+    const slow = { responseOf: () => [4_000], isHeldUp: (repeat: number) => repeat > 3 };
+    const report = await reportOf(campaignOf(), recordsOf({ ...onCall, passed: 3, ...slow }));
+    expect(report.total).toMatchObject({ heldUp: 0, response: { turns: 3, p50Ms: 4_000 } });
+    expect(heldUpWords(report.total)).toBe("");
+    const { total } = await reportOf(campaignOf(), [
+      ...recordsOf({ ...incident, passed: 2 }),
+      ...recordsOf({ ...onCall, passed: 4, failed: 1, ...slow }),
+    ]);
+    expect(total).toMatchObject({ passed: 6, failed: 1, heldUp: 2, response: { turns: 7 } });
+    expect(heldUpWords(total)).toBe(
+      "2 of 7 calls were held up by a machine too busy for the speed: no response of theirs is counted",
+    );
   });
 
   test("of pass^k are the mean over the scenarios that have k calls", async () => {
@@ -146,6 +161,21 @@ describe("compared with a baseline", () => {
     expect(found?.response?.pValue).toBeCloseTo(2 / 12870, 9);
     const { comparison: same } = await reportOf(campaignOf(), slow, baseline(slow));
     expect(same?.cells[0]?.response).toMatchObject({ differenceMs: 0, beyondChance: false });
+  });
+
+  test("a machine that was busy is not taken for a slower agent", async () => {
+    const quick = recordsOf({ ...incident, passed: 8 });
+    const slow = { responseOf: () => [4_000], isHeldUp: () => true };
+    const { comparison } = await reportOf(
+      campaignOf(),
+      recordsOf({ ...incident, passed: 8, ...slow }),
+      baseline(quick),
+    );
+    if (!comparison) throw new Error("there is a baseline");
+    expect(comparison.cells[0]?.response).toBeNull();
+    expect(comparisonWords(comparison).others).toEqual([
+      "Response times are not compared: nobody was answered, the calls' speeds differ, or a busy machine held them up.",
+    ]);
   });
 
   test("response times at another speed are not compared", async () => {

@@ -46,7 +46,10 @@ function Details({ call, kept, address }: WholeCall & { address: string }) {
         <dt>Duration</dt>
         <dd>{formatDuration(call.duration_ms)}</dd>
         <dt>Responses</dt>
-        <dd>{call.response_ms.map(formatDuration).join(", ") || "—"}</dd>
+        <dd>
+          {call.response_ms.map(formatDuration).join(", ") || "—"}
+          {call.held_up ? " (a busy machine held the call up: they are not counted)" : ""}
+        </dd>
         <dt>Worker</dt>
         <dd>
           {call.worker}, {call.attempts === 1 ? "1 attempt" : `${call.attempts} attempts`}

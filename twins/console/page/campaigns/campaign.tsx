@@ -71,6 +71,15 @@ function Report({ report }: { report: CampaignReport }) {
             </dd>
           </>
         )}
+        {total.held_up === 0 ? null : (
+          <>
+            <dt>Held up</dt>
+            <dd>
+              {total.held_up} of {total.calls} calls, by a machine too busy for the speed: no response of
+              theirs is counted
+            </dd>
+          </>
+        )}
       </dl>
       {flaky.length === 0 ? null : (
         <section class="notice warn">

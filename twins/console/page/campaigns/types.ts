@@ -40,6 +40,8 @@ export interface Cell extends CellKey {
   errors: number;
   pass_rate: Rate | null;
   pass_hat: { k: number; value: number }[];
+  /** Calls that a busy machine held up: their responses are not counted. */
+  held_up: number;
   response: { turns: number; p50_ms: number; p95_ms: number } | null;
   flaky: boolean;
 }
@@ -71,6 +73,7 @@ export interface CallRow extends CellKey {
   failures: string[];
   duration_ms: number;
   response_ms: number[];
+  held_up: boolean;
   started_at: string;
   worker: string;
   attempts: number;
