@@ -102,7 +102,7 @@ function calls({ createdAt }: Campaign, scenario: string, variant: string, verdi
       ...{
         durationMs: 12_500,
         responseMs: [800, 900],
-        heldUp: index === 0,
+        heldUp: index % 3 === 0,
         toolCalls: ["open_incident"],
         worker: "w1",
         attempts: 1,
@@ -134,6 +134,7 @@ describe("the pages", () => {
       "open-incident, binary: 3 of 9 passed",
       "ask-status, json: 9 of 10 passed",
     ]);
+    await page.getByText("12 of 30 calls, by a machine too busy for the speed").waitFor();
     await page.getByText("7 × said: expected <b>INC-#</b>").waitFor();
     await page.getByText("1 × not judged: no agent answered").waitFor();
     await cell(page, /3 of 9 flaky ?1 not judged/).waitFor();
@@ -151,6 +152,7 @@ describe("the pages", () => {
     await expect.poll(() => rows.count()).toBe(1 + 6);
     await link(page, "4").click();
     await page.getByRole("heading", { name: "open-incident, binary, call 4" }).waitFor();
+    await page.getByText("a busy machine held the call up: they are not counted").waitFor();
     await page.getByText("trace: 5 bytes were not kept").waitFor();
     const duration = () => page.evaluate<number>("document.querySelector('audio').duration");
     await expect.poll(duration).toBe(AUDIO_SECONDS);
