@@ -9,10 +9,8 @@ import {
   formatPercent,
   formatRate,
   headlineOf,
-  heldUpWords,
   METHOD,
-  passHatWords,
-  responseWords,
+  totalWords,
 } from "./words.ts";
 
 /** A comment on GitHub may have 65,536 characters. */
@@ -23,14 +21,11 @@ const MAX_WORDS = 300;
 
 /** Renders a report as GitHub-flavoured Markdown: what matters first, every scenario and variant folded. */
 export function toMarkdown(report: CampaignReport): string {
-  const { campaign, total, cells, flaky, failures } = report;
-  const facts = [passHatWords(total), responseWords(total, campaign), heldUpWords(total)].filter(
-    (fact) => fact !== "",
-  );
+  const { campaign, cells, flaky, failures } = report;
   return `${[
     `### Campaign ${escapeMarkup(campaign.name)}`,
     `**${headlineOf(report)}**`,
-    facts.join("; "),
+    totalWords(report).join("; "),
     comparisonPart(report),
     flaky.length === 0 ? "" : `#### Flaky\n\n${table(flaky, MAX_FLAKY)}`,
     failures.length === 0 ? "" : `#### Failures\n\n${failures.map(failureItem).join("\n")}`,

@@ -1,15 +1,6 @@
 /** A report as plain text for a terminal. */
 import type { CampaignReport, CellReport } from "./report.ts";
-import {
-  comparisonWords,
-  failureWords,
-  formatMs,
-  formatRate,
-  headlineOf,
-  heldUpWords,
-  passHatWords,
-  responseWords,
-} from "./words.ts";
+import { comparisonWords, failureWords, formatMs, formatRate, headlineOf, totalWords } from "./words.ts";
 
 /** Narrower terminals are treated as this wide. */
 const MIN_COLUMNS = 40;
@@ -20,11 +11,9 @@ const INDENT = "  ";
 /** Renders a report for a terminal: flaky ones first, no line wider than `columns` unless a word is. */
 export function toText(report: CampaignReport, columns = 80): string {
   const width = Math.max(columns, MIN_COLUMNS);
-  const { campaign, total, flaky, cells, failures, comparison } = report;
+  const { campaign, flaky, cells, failures, comparison } = report;
   const lines = wrap(`${campaign.name}: ${headlineOf(report)}`, width, "");
-  for (const words of [passHatWords(total), responseWords(total, campaign), heldUpWords(total)]) {
-    if (words !== "") lines.push(...wrap(words, width, INDENT));
-  }
+  for (const words of totalWords(report)) lines.push(...wrap(words, width, INDENT));
   if (flaky.length > 0) lines.push("", "flaky", ...table(flaky, width));
   const steady = cells.filter((cell) => !cell.flaky);
   if (steady.length > 0) lines.push("", flaky.length > 0 ? "others" : "scenarios", ...table(steady, width));

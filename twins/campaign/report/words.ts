@@ -70,7 +70,7 @@ export function passHatWords({ passHat }: Figures): string {
 }
 
 /** `responses p50 812 ms, p95 1.43 s of 60 turns`; empty when there is nothing to count. */
-export function responseWords({ response }: Figures, { speed }: CampaignReport["campaign"]): string {
+function responseWords({ response }: Figures, { speed }: CampaignReport["campaign"]): string {
   if (response === null) return "";
   const { turns, p50Ms, p95Ms } = response;
   // The caller's clock runs faster, and computing does not.
@@ -83,6 +83,12 @@ export function heldUpWords({ heldUp, calls }: Figures): string {
   if (heldUp === 0) return "";
   const which = `${heldUp} of ${countOf(calls, "call")} ${heldUp === 1 ? "was" : "were"} held up`;
   return `${which} by a machine too busy for the speed: no response of theirs is counted`;
+}
+
+/** What is said of all calls below the headline; nothing of what there is not. */
+export function totalWords({ campaign, total }: CampaignReport): string[] {
+  const facts = [passHatWords(total), responseWords(total, campaign), heldUpWords(total)];
+  return facts.filter((words) => words !== "");
 }
 
 /** What a comparison found, in sentences. */
