@@ -364,11 +364,13 @@ describe("a schedule", () => {
   test("runs while the clock goes by itself, and no longer when it stands", async () => {
     await add("minutely", { cron_schedule: "* * * * *" });
     await splunk.control("PUT", "/clock", { now: "2026-01-31T09:00:00Z", speed: 1000 });
-    const [first] = await runsOnce(1);
-    expect(first?.status).toBe("success");
+    // A time comes every 60 ms: on a busy machine a run is always at work, until the clock stands.
+    const hasRun = async () =>
+      (await rowsOf("scheduled_runs")).some(({ status }: Run) => status === "success");
+    while (!(await hasRun())) await new Promise((resolve) => setImmediate(resolve));
     await splunk.control("PUT", "/clock", { frozen: true });
     const { now } = (await splunk.control("GET", "/clock")).body;
-    const runs: Run[] = await rowsOf("scheduled_runs");
+    const runs = await runsOnce(1);
     for (const { scheduled_at } of runs)
       expect(Date.parse(scheduled_at)).toBeLessThanOrEqual(Date.parse(now));
   });
