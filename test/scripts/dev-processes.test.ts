@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { familyOf, survivorsOf } from "@offhook/platform/testing/processes";
 import { afterEach, describe, expect, test } from "vitest";
@@ -150,6 +150,15 @@ describe("changed files", () => {
     writeFileSync(join(copy, file), change(readFileSync(join(copy, file), "utf8")));
   }
 
+  /** Edits a file so that whatever loads it is not ready before the gate is opened. @returns opens the gate */
+  function closeGate(file: string): () => void {
+    const gate = join(copy, `${basename(file)}.open`);
+    const isOpen = `(await import("node:fs")).existsSync(${JSON.stringify(gate)})`;
+    const wait = "await new Promise((done) => setTimeout(done, 20))";
+    edit(file, (text) => `${text}\nwhile (!${isOpen}) ${wait};\n`);
+    return () => writeFileSync(gate, "");
+  }
+
   test("restart what they belong to, a scenario nothing; what is lost is said; dial waits", async () => {
     copyProject();
     const dev = start(join(copy, "scripts/dev.ts"), [], FREE_PORTS);
@@ -181,20 +190,24 @@ describe("changed files", () => {
     expect(first.stdout).toMatch(/Always at your service[\s\S]*passed {2}ask-status/);
     expect([locatorOf("agent", dev).pid, locatorOf("twins", dev).pid]).toEqual([agent, twins]);
 
-    edit("tools/registry.ts", (text) => `${text}\n// edited\n`);
+    const openAgent = closeGate("tools/registry.ts");
     await dev.output(/agent {2}tools\/registry\.ts changed: restarting/);
-    const second = await dial("ask-status", dev, join(copy, "scripts/dial.ts")).finished();
-    expect(second.stdout).toMatch(/^waiting for npm run dev: [\s\S]*passed {2}ask-status/);
+    const second = dial("ask-status", dev, join(copy, "scripts/dial.ts"));
+    await second.output(/^waiting for npm run dev: /);
+    openAgent();
+    expect((await second.finished()).stdout).toMatch(/passed {2}ask-status/);
     expect(locatorOf("twins", dev).pid).toBe(twins);
 
-    edit("twins/registry.ts", (text) => `${text}\n// edited\n`);
+    const openTwins = closeGate("twins/registry.ts");
     const log = await dev.output(/lost with the restart: .*\n/);
     expect(log).toMatch(/twins\/registry\.ts changed: restarting/);
     const lost = /lost with the restart: (.*)\n/.exec(log)?.[1];
     expect(lost).toContain("changes in postgres (services)");
     expect(lost).toContain(`sandbox ${id}`);
-    const third = await dial("ask-status", dev, join(copy, "scripts/dial.ts")).finished();
-    expect(third.stdout).toMatch(/^waiting for npm run dev: the twins restart: [\s\S]*passed {2}ask-status/);
+    const third = dial("ask-status", dev, join(copy, "scripts/dial.ts"));
+    await third.output(/^waiting for npm run dev: the twins restart: /);
+    openTwins();
+    expect((await third.finished()).stdout).toMatch(/passed {2}ask-status/);
     expect(log).not.toMatch(/(main|part)\.ts changed/);
   });
 });
