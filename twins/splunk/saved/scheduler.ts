@@ -85,7 +85,7 @@ export class Scheduler {
         if (!this.#startDue(row, entry, entry.nextMs, nowMs)) break;
       }
     }
-    this.#armTimer();
+    this.#armTimer(nowMs);
   }
 
   /** The entry of a saved search; a new schedule has its first time after now. */
@@ -156,11 +156,13 @@ export class Scheduler {
     this.#working.add(work);
   }
 
-  /** Sets a timer for the earliest next time, if the clock moves on by itself. */
-  #armTimer(): void {
+  /**
+   * Sets a timer for the earliest next time, if the clock moves on by itself.
+   * @param nowMs of the check: what has come since then waits for the clock
+   */
+  #armTimer(nowMs: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const nowMs = this.#clock.now();
     // Overdue times wait for a run to end, not for the clock.
     const times = [...this.#entries.values()].flatMap(({ nextMs }) =>
       nextMs === undefined || nextMs <= nowMs ? [] : [nextMs],
