@@ -153,9 +153,19 @@ describe("changed files", () => {
   /** Edits a file so that whatever loads it is not ready before the gate is opened. @returns opens the gate */
   function closeGate(file: string): () => void {
     const gate = join(copy, `${basename(file)}.open`);
-    const isOpen = `(await import("node:fs")).existsSync(${JSON.stringify(gate)})`;
-    const wait = "await new Promise((done) => setTimeout(done, 20))";
-    edit(file, (text) => `${text}\nwhile (!${isOpen}) ${wait};\n`);
+    const waiting = `
+import { existsSync, watch } from "node:fs";
+await new Promise<void>((opened) => {
+  const watcher = watch(${JSON.stringify(copy)}, pass);
+  pass();
+  function pass() {
+    if (!existsSync(${JSON.stringify(gate)})) return;
+    watcher.close();
+    opened();
+  }
+});
+`;
+    edit(file, (text) => text + waiting);
     return () => writeFileSync(gate, "");
   }
 
