@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmod, cp, lstat, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { familyOf, survivorsOf } from "@offhook/platform/testing/processes";
 import type pg from "pg";
@@ -159,8 +159,12 @@ describe.skipIf(process.platform === "win32")("what guards a server", () => {
   it("is no Node process: killing all of those at once leaves neither server nor data", async () => {
     const { child, adminUrl } = await ownerProcess();
     const family = familyOf(child.pid ?? 0);
-    const programs = execFileSync("ps", ["-o", "comm=", "-p", family.join(",")], { encoding: "utf8" });
-    expect(programs.split("\n").filter((name) => /node/i.test(name))).toHaveLength(1);
+    // Node 24 gives its process another name than its program's.
+    const lines = execFileSync("ps", ["-o", "args=", "-p", family.join(",")], { encoding: "utf8" }).split(
+      "\n",
+    );
+    const programs = lines.map((line) => basename(line.split(" ", 1)[0] ?? ""));
+    expect(programs.filter((name) => /^node/i.test(name))).toEqual([basename(process.execPath)]);
     await endOwner({ child, adminUrl }, "SIGKILL");
     await expect.poll(() => survivorsOf(family)).toEqual([]);
   });
