@@ -1,5 +1,6 @@
 /** Processes of this machine, including orphans. */
 import { execFileSync } from "node:child_process";
+import { basename } from "node:path";
 
 /** A process and its descendants. */
 export function familyOf(pid: number): number[] {
@@ -17,11 +18,18 @@ export function survivorsOf(pids: readonly number[]): number[] {
   return pids.filter((pid) => running.has(pid));
 }
 
+/** The programs that processes run, by name. A process may call itself otherwise: Node 24 is `MainThread`. */
+export function programsOf(pids: readonly number[]): string[] {
+  return linesOfPs("-o", "args=", "-p", pids.join(",")).map((line) => basename(line.split(" ", 1)[0] ?? ""));
+}
+
 function list(): { pid: number; parent: number }[] {
-  return execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat="], { encoding: "utf8" })
-    .trim()
-    .split("\n")
+  return linesOfPs("-A", "-o", "pid=,ppid=,stat=")
     .map((line) => line.trim().split(/\s+/))
     .filter(([, , state = ""]) => !state.startsWith("Z"))
     .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }));
+}
+
+function linesOfPs(...options: string[]): string[] {
+  return execFileSync("ps", options, { encoding: "utf8" }).trim().split("\n");
 }

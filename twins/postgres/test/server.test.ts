@@ -1,10 +1,10 @@
 /** The embedded server: who may connect, and how it ends. Proves a part of twins/SECURITY.md. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { chmod, cp, lstat, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { familyOf, survivorsOf } from "@offhook/platform/testing/processes";
+import { familyOf, programsOf, survivorsOf } from "@offhook/platform/testing/processes";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { leaseServer, type ServerLease } from "../server/server.ts";
@@ -159,12 +159,8 @@ describe.skipIf(process.platform === "win32")("what guards a server", () => {
   it("is no Node process: killing all of those at once leaves neither server nor data", async () => {
     const { child, adminUrl } = await ownerProcess();
     const family = familyOf(child.pid ?? 0);
-    // Node 24 gives its process another name than its program's.
-    const lines = execFileSync("ps", ["-o", "args=", "-p", family.join(",")], { encoding: "utf8" }).split(
-      "\n",
-    );
-    const programs = lines.map((line) => basename(line.split(" ", 1)[0] ?? ""));
-    expect(programs.filter((name) => /^node/i.test(name))).toEqual([basename(process.execPath)]);
+    const nodes = programsOf(family).filter((name) => /^node/i.test(name));
+    expect(nodes).toEqual([basename(process.execPath)]);
     await endOwner({ child, adminUrl }, "SIGKILL");
     await expect.poll(() => survivorsOf(family)).toEqual([]);
   });

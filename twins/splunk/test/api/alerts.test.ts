@@ -295,6 +295,14 @@ describe("a schedule", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
+  /** Resolves when a run is in a state. */
+  const reached = async (state: string): Promise<void> => {
+    for (;;) {
+      const rows: Run[] = await rowsOf("scheduled_runs");
+      if (rows.some(({ status }) => status === state)) return;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
   const times = (runs: readonly Run[]) => runs.map(({ scheduled_at }) => scheduled_at.slice(11, 16));
 
   test("runs a search when the clock comes to its time, as of that time, and says so everywhere", async () => {
@@ -365,9 +373,7 @@ describe("a schedule", () => {
     await add("minutely", { cron_schedule: "* * * * *" });
     await splunk.control("PUT", "/clock", { now: "2026-01-31T09:00:00Z", speed: 1000 });
     // A time comes every 60 ms: on a busy machine a run is always at work, until the clock stands.
-    const hasRun = async () =>
-      (await rowsOf("scheduled_runs")).some(({ status }: Run) => status === "success");
-    while (!(await hasRun())) await new Promise((resolve) => setImmediate(resolve));
+    await reached("success");
     await splunk.control("PUT", "/clock", { frozen: true });
     const { now } = (await splunk.control("GET", "/clock")).body;
     const runs = await runsOnce(1);
@@ -381,11 +387,7 @@ describe("a schedule", () => {
     const release = holdStatements();
     await at("2026-01-31T10:00:00Z");
     await at("2026-01-31T11:00:00Z");
-    for (;;) {
-      const rows: Run[] = await rowsOf("scheduled_runs");
-      if (rows.some(({ status }) => status === "skipped")) break;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await reached("skipped");
     release();
     const runs = await runsOnce(4);
     const of = (name: string) =>
