@@ -9,6 +9,8 @@ export type CallerAction = { type: "say"; step: SayStep; interrupting: boolean }
 
 /** Wait before hanging up after the last reply: the callee may have more to say. */
 const HANG_UP_HESITATION_MS = 500;
+/** Wait after a turn that the caller talked over: what a callee says to an interruption comes in a turn of its own. */
+const TALKED_OVER_PATIENCE_MS = 3_000;
 const LAST_STEP: CallerStep = { type: "hang-up", when: "after-reply" };
 
 export class Dialogue {
@@ -18,8 +20,11 @@ export class Dialogue {
   /** When the current hesitation ends. */
   #actAt: number | undefined;
   #speaking: { step: SayStep; since: number } | undefined;
-  /** End of the caller's last utterance; later speech of the callee is the reply. */
+  /** Start and end of the caller's last utterance; later speech of the callee is the reply. */
+  #beganAt = -1;
   #finishedAt = -1;
+  /** Wait for the reply when the callee's last turn was none. */
+  #patienceMs = 0;
   #missedInterruptions: string[] = [];
 
   constructor({ waitForCalleeFirst, steps }: CallerPlan) {
@@ -44,7 +49,9 @@ export class Dialogue {
 
   /** The callee's turn is over. */
   noteCalleeTurn(turn: CalleeTurn): void {
-    if (this.#speaking === undefined && turn.endSamples > this.#finishedAt) this.#mayAct = true;
+    if (this.#speaking !== undefined || turn.endSamples <= this.#finishedAt) return;
+    this.#mayAct = true;
+    this.#patienceMs = turn.startSamples < this.#beganAt ? TALKED_OVER_PATIENCE_MS : 0;
   }
 
   /** The caller's utterance is over. @param endSamples end of its last audible sample */
@@ -92,6 +99,7 @@ export class Dialogue {
     }
     this.#advance();
     this.#mayAct = false;
+    this.#beganAt = now;
     this.#speaking = { step, since: now };
     return { type: "say", step, interrupting } as const;
   }
@@ -102,7 +110,7 @@ export class Dialogue {
       this.#mayAct = false;
       this.#actAt = undefined;
     }
-    return this.#mayAct && !this.#hesitates(now, hesitationMs);
+    return this.#mayAct && !this.#hesitates(now, this.#patienceMs + hesitationMs);
   }
 
   #hesitates(now: number, forMs: number): boolean {
