@@ -16,13 +16,14 @@ export type Opening =
 
 /**
  * Reads up to the packet that opens a session or requests a cancellation. Declines encryption, as a server without certificates does.
- * @returns `undefined` when the client disconnects, or does not speak the protocol
+ * @returns `undefined` when the client disconnects, ends its side before the packet is whole, or does not speak the protocol
  */
 export function readOpening(client: Socket): Promise<Opening | undefined> {
   return new Promise((resolve) => {
     let arrived: Buffer = Buffer.alloc(0);
     const done = (opening: Opening | undefined) => {
       client.off("data", read);
+      client.off("end", leave);
       client.off("close", leave);
       client.pause();
       resolve(opening);
@@ -46,6 +47,7 @@ export function readOpening(client: Socket): Promise<Opening | undefined> {
       }
     };
     client.on("data", read);
+    client.once("end", leave);
     client.once("close", leave);
   });
 }

@@ -405,6 +405,13 @@ describe("the way to the database", () => {
     await once(stranger.resume(), "close");
   });
 
+  it("is closed at once to a client that ends its side in the middle of the startup packet, as Postgres does it", async () => {
+    const { hostname, port } = new URL(twin.url);
+    const leaver = connectSocket({ host: hostname, port: Number(port), allowHalfOpen: true });
+    leaver.end(Buffer.from("0000002900030000", "hex"));
+    await once(leaver.resume(), "close");
+  });
+
   it("is open again after a reset, on the same address", async () => {
     const other = await connect(twin.url);
     const sleeping = expect(other.query("SELECT pg_sleep(30)")).rejects.toThrow();
