@@ -8,7 +8,7 @@ import { type FuzzReport, fuzz } from "./fuzz/run.ts";
 const MAX_PRINTED_CHARS = 3_000;
 const SLOW_MS = 5_000;
 const usage = `usage: npm run fuzz -- [--requests N] [--seconds N] [--seed N] [--only NAME …] [--json]
-  --requests N  ends after so many requests (default: no end but the time's)
+  --requests N  ends after so many requests, as many to each part (default: no end but the time's)
   --seconds N   ends after so long (default 100)
   --seed N      the same seed sends the same requests; printed when none is given
   --only NAME   only the part of this name: elasticsearch, splunk, vapi, engine, sandboxes, agent; or those whose names

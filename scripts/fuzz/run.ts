@@ -10,7 +10,7 @@ import type { Descriptors, Memory, Program } from "./program.ts";
 
 export interface FuzzOptions {
   seed: number;
-  /** It ends after so many requests or so much time, whichever comes first. */
+  /** It ends after so many requests, an equal share for each part, or so much time, whichever comes first. */
   requests: number;
   limitMs: number;
   /** Longest an answer may take. */
@@ -88,6 +88,10 @@ class Run {
   readonly #reports = new Map<string, TargetReport>();
   readonly #findings = new Map<string, Finding>();
   readonly #processes: ProcessReport[] = [];
+  readonly #wanted: FuzzedHouse["targets"];
+  readonly #wantedWires: FuzzedHouse["wires"];
+  /** Requests of each part. Were they counted together, the slowest would have few of them. */
+  readonly #share: number;
   readonly #endAt: number;
   #requests = 0;
   #connections = 0;
@@ -96,6 +100,10 @@ class Run {
     this.#house = house;
     this.#sender = sender;
     this.#options = options;
+    const wanted = ({ name }: { name: string }) => isChosen(name, options.only);
+    this.#wanted = house.targets.filter(wanted);
+    this.#wantedWires = house.wires.filter(wanted);
+    this.#share = Math.ceil(options.requests / (this.#wanted.length + this.#wantedWires.length));
     this.#endAt = performance.now() + options.limitMs;
   }
 
@@ -109,14 +117,13 @@ class Run {
   }
 
   async everything(): Promise<void> {
-    const { targets, wires, twins, agent } = this.#house;
-    const wanted = ({ name }: { name: string }) => isChosen(name, this.#options.only);
+    const { targets, twins, agent } = this.#house;
     // What is loaded or opened at the first use is open afterwards.
     for (const target of targets) await this.#round(target, this.#options.seed, 30);
     const before = { twins: stateOf(twins), agent: stateOf(agent) };
     await Promise.all([
-      ...targets.filter(wanted).map((target) => this.#rounds((seed) => this.#round(target, seed, ROUND))),
-      ...wires.filter(wanted).map((wire) => this.#rounds((seed) => this.#wireRound(wire, seed))),
+      ...this.#wanted.map((target) => this.#rounds(target, (seed) => this.#round(target, seed, ROUND))),
+      ...this.#wantedWires.map((wire) => this.#rounds(wire, (seed) => this.#wireRound(wire, seed))),
     ]);
     this.#sender.close();
     await this.#checkCalls();
@@ -137,16 +144,15 @@ class Run {
 
   get #over(): boolean {
     const { twins, agent } = this.#house;
-    return (
-      performance.now() >= this.#endAt ||
-      this.#requests >= this.#options.requests ||
-      !twins.alive ||
-      !agent.alive
-    );
+    return performance.now() >= this.#endAt || !twins.alive || !agent.alive;
   }
 
-  async #rounds(round: (seed: number) => Promise<void>): Promise<void> {
-    for (let number = 1; !this.#over; number++) await round(this.#options.seed + number);
+  #isDone(part: string): boolean {
+    return this.#over || (this.#reports.get(part)?.requests ?? 0) >= this.#share;
+  }
+
+  async #rounds({ name }: { name: string }, round: (seed: number) => Promise<void>): Promise<void> {
+    for (let number = 1; !this.#isDone(name); number++) await round(this.#options.seed + number);
   }
 
   async #round(target: Target, seed: number, requests: number): Promise<void> {
@@ -170,7 +176,7 @@ class Run {
       async (connection) => {
         // A connection takes much less than a request: none of them would be left time.
         while (!this.#over && this.#connections > this.#requests) await setTimeout(PAUSE_MS);
-        if (this.#over) return;
+        if (this.#isDone(wire.name)) return;
         this.#connections++;
         this.#count(wire.name, undefined, 0);
         const verdict = await talk(wire.host, wire.port, connection);
@@ -199,7 +205,7 @@ class Run {
   }
 
   async #ask(target: Target, request: FuzzRequest): Promise<Verdict> {
-    if (this.#over) return undefined;
+    if (this.#isDone(target.name)) return undefined;
     try {
       this.#requests++;
       if (this.#requests % 5_000 === 0) {

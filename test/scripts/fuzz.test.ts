@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fuzz, isChosen } from "../../scripts/fuzz/run.ts";
 
-const LIMIT_MS = 60_000;
+const REQUESTS = 5_000;
+const LIMIT_MS = 240_000;
 /** The suite's other programs share the machine: only what hangs is too late. */
 const HANGS_MS = 45_000;
 
@@ -13,14 +14,15 @@ const HANGS_MS = 45_000;
 test("hostile requests find nothing but the vendors' answers", async () => {
   const report = await fuzz({
     seed: 1,
-    requests: 8_000,
+    requests: REQUESTS,
     limitMs: LIMIT_MS,
     slowMs: HANGS_MS,
     only: [],
     progress: () => undefined,
   });
   expect(report.findings).toEqual([]);
-  for (const { name, requests } of report.targets) expect(requests, name).toBeGreaterThan(50);
+  const share = REQUESTS / report.targets.length;
+  for (const { name, requests } of report.targets) expect(requests, name).toBeGreaterThanOrEqual(share);
 });
 
 test.each([
