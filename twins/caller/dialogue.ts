@@ -19,11 +19,12 @@ export class Dialogue {
   #mayAct: boolean;
   /** When the current hesitation ends. */
   #actAt: number | undefined;
-  #speaking: { step: SayStep; since: number } | undefined;
-  /** Start and end of the caller's last utterance; later speech of the callee is the reply. */
+  #speaking: SayStep | undefined;
+  /** Start of the caller's last utterance; a turn of the callee that began before it is no reply. */
   #beganAt = -1;
+  /** End of it; of a turn that was over by then the caller takes no notice. */
   #finishedAt = -1;
-  /** Wait for the reply when the callee's last turn was none. */
+  /** How much longer the caller waits after a turn that is no reply. */
   #patienceMs = 0;
   #missedInterruptions: string[] = [];
 
@@ -80,9 +81,8 @@ export class Dialogue {
     }
   }
 
-  #decideWhileSpeaking({ step, since }: { step: SayStep; since: number }, now: number) {
-    const { hangUpAfterMs } = step;
-    if (hangUpAfterMs === undefined || now - since < samples(hangUpAfterMs)) return undefined;
+  #decideWhileSpeaking({ hangUpAfterMs }: SayStep, now: number) {
+    if (hangUpAfterMs === undefined || now - this.#beganAt < samples(hangUpAfterMs)) return undefined;
     return { type: "hang-up" } as const;
   }
 
@@ -100,7 +100,7 @@ export class Dialogue {
     this.#advance();
     this.#mayAct = false;
     this.#beganAt = now;
-    this.#speaking = { step, since: now };
+    this.#speaking = step;
     return { type: "say", step, interrupting } as const;
   }
 
