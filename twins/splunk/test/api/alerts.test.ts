@@ -287,22 +287,18 @@ describe("a schedule", () => {
     reason: string;
     scheduled_at: string;
   }
+  /** The runs, once they are as wanted. */
+  const runsWhen = async (wanted: (runs: readonly Run[]) => boolean): Promise<Run[]> => {
+    for (;;) {
+      const runs: Run[] = await rowsOf("scheduled_runs");
+      if (wanted(runs)) return runs;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
   /** The runs, once there are so many and none is at work. */
-  const runsOnce = async (count: number): Promise<Run[]> => {
-    for (;;) {
-      const rows: Run[] = await rowsOf("scheduled_runs");
-      if (rows.length >= count && rows.every(({ status }) => status !== "running")) return rows;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
-  /** Resolves when a run is in a state. */
-  const reached = async (state: string): Promise<void> => {
-    for (;;) {
-      const rows: Run[] = await rowsOf("scheduled_runs");
-      if (rows.some(({ status }) => status === state)) return;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
+  const runsOnce = (count: number) =>
+    runsWhen((runs) => runs.length >= count && runs.every(({ status }) => status !== "running"));
+  const reached = (state: string) => runsWhen((runs) => runs.some(({ status }) => status === state));
   const times = (runs: readonly Run[]) => runs.map(({ scheduled_at }) => scheduled_at.slice(11, 16));
 
   test("runs a search when the clock comes to its time, as of that time, and says so everywhere", async () => {
