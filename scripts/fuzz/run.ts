@@ -37,6 +37,12 @@ interface TargetReport {
   slowestMs: number;
 }
 
+/** What is sent rounds of requests or connections. */
+interface Part {
+  name: string;
+  round(seed: number): Promise<void>;
+}
+
 /** A process before SIGTERM; absent values are not shown by the system. */
 interface ProcessReport {
   name: string;
@@ -88,8 +94,7 @@ class Run {
   readonly #reports = new Map<string, TargetReport>();
   readonly #findings = new Map<string, Finding>();
   readonly #processes: ProcessReport[] = [];
-  readonly #wanted: FuzzedHouse["targets"];
-  readonly #wantedWires: FuzzedHouse["wires"];
+  readonly #parts: Part[];
   /** Requests of each part. Were they counted together, the slowest would have few of them. */
   readonly #share: number;
   readonly #endAt: number;
@@ -100,10 +105,18 @@ class Run {
     this.#house = house;
     this.#sender = sender;
     this.#options = options;
-    const wanted = ({ name }: { name: string }) => isChosen(name, options.only);
-    this.#wanted = house.targets.filter(wanted);
-    this.#wantedWires = house.wires.filter(wanted);
-    this.#share = Math.ceil(options.requests / (this.#wanted.length + this.#wantedWires.length));
+    const parts: Part[] = [
+      ...house.targets.map((target) => ({
+        name: target.name,
+        round: (seed: number) => this.#round(target, seed, ROUND),
+      })),
+      ...house.wires.map((wire) => ({
+        name: wire.name,
+        round: (seed: number) => this.#wireRound(wire, seed),
+      })),
+    ];
+    this.#parts = parts.filter(({ name }) => isChosen(name, options.only));
+    this.#share = Math.ceil(options.requests / this.#parts.length);
     this.#endAt = performance.now() + options.limitMs;
   }
 
@@ -121,10 +134,7 @@ class Run {
     // What is loaded or opened at the first use is open afterwards.
     for (const target of targets) await this.#round(target, this.#options.seed, 30);
     const before = { twins: stateOf(twins), agent: stateOf(agent) };
-    await Promise.all([
-      ...this.#wanted.map((target) => this.#rounds(target, (seed) => this.#round(target, seed, ROUND))),
-      ...this.#wantedWires.map((wire) => this.#rounds(wire, (seed) => this.#wireRound(wire, seed))),
-    ]);
+    await Promise.all(this.#parts.map((part) => this.#rounds(part)));
     this.#sender.close();
     await this.#checkCalls();
     for (const [name, program] of [
@@ -151,7 +161,7 @@ class Run {
     return this.#over || (this.#reports.get(part)?.requests ?? 0) >= this.#share;
   }
 
-  async #rounds({ name }: { name: string }, round: (seed: number) => Promise<void>): Promise<void> {
+  async #rounds({ name, round }: Part): Promise<void> {
     for (let number = 1; !this.#isDone(name); number++) await round(this.#options.seed + number);
   }
 
