@@ -51,6 +51,9 @@ const FORMATS = {
 
 const terminal = terminalOf(process.stdout);
 
+// Whoever reads a list or a report may have enough of it, as `head` has. What places calls ends by `onEnd`.
+onReaderGone(() => undefined);
+
 try {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
   process.exitCode = await run(readCommandLine(process.argv.slice(2)));

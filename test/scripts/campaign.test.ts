@@ -330,6 +330,12 @@ test("a second signal ends npm run campaign at once, and the call that ran begin
   expect(await recordsOf(id)).toMatchObject([{ scenario: "open-incident", attempts: 2 }]);
 });
 
+test("a list whose reader has enough of it ends as usual", async () => {
+  const command = new Command("campaign.ts", ["list"], { CAMPAIGN_DATABASE_URL: databaseUrl });
+  command.closeOutput();
+  expect((await command.finished()).exitCode).toBe(0);
+});
+
 test("npm run campaign says what is wrong, and begins nothing", async () => {
   const { exitCode, stderr } = await run("campaign.ts", ["start", "--scenarios", "nobody"]);
   expect(stderr).toContain("there is no scenario");
