@@ -285,7 +285,7 @@ test("programs share the embedded database, which is started again when killed a
 
 test("a worker that somebody starts says what it works for, and each verdict as it comes", async () => {
   const variables = { CAMPAIGN_DATABASE_URL: databaseUrl };
-  const start = ["start", "--scenarios", "ask-status", "--repeat", "2", "--speed", "50", "--detach"];
+  const start = ["start", "--scenarios", "ask-status", "--repeat", "2", "--speed", "10", "--detach"];
   const { stdout: started } = await run("campaign.ts", start, variables);
   const [, id = ""] = /^campaign (\w+): 2 calls$/m.exec(started) ?? [];
   const { exitCode, stdout } = await run("campaign.ts", ["worker", "--campaign", id], variables);
@@ -295,7 +295,7 @@ test("a worker that somebody starts says what it works for, and each verdict as 
 });
 
 test("npm run campaign places calls with twins and agents of its own, and says how they went", async () => {
-  const args = ["start", "--scenarios", "open-incident", "--repeat", "2", "--speed", "50", "--keep", "all"];
+  const args = ["start", "--scenarios", "open-incident", "--repeat", "2", "--speed", "10", "--keep", "all"];
   const { exitCode, stdout } = await run("campaign.ts", args, { CAMPAIGN_DATABASE_URL: databaseUrl });
   expect(stdout).toContain("2/2 calls, 2 passed, 0 failed");
   expect(exitCode).toBe(0);
